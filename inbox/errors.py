@@ -62,17 +62,13 @@ class NotGrantable(InboxError):
 class LimitExceeded(InboxError):
     """A size or count beyond a limit of D22, which the message names. Final: the same call fails again."""
 
-    code = "limit"
+    code = "too_large"
 
 
-class TooMany(InboxError):
-    """Too many open requests, or too many calls for now (D22); `retry_after` is in whole seconds."""
+class TooManyOpen(InboxError):
+    """An inbox or a requester has its full number of open requests (D22). Nothing happened; settling frees a place."""
 
-    code = "rate_limited"
-
-    def __init__(self, message: str, retry_after: int = 60) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
+    code = "too_many_open"
 
 
 class StoreError(InboxError):

@@ -1,0 +1,22 @@
+"""One form of JSON for everything that is stored, hashed or compared: RFC 8785."""
+
+import hashlib
+import json
+from typing import Any
+
+import rfc8785
+
+
+def canonical(value: Any) -> str:
+    """A JSON value as its RFC 8785 text. Numbers, strings and depth were checked where the value came in (D22)."""
+    return rfc8785.dumps(value).decode("utf-8")
+
+
+def digest_of(value: Any) -> str:
+    """`sha256:` and the hex digest of a value's RFC 8785 form (D13)."""
+    return "sha256:" + hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+
+
+def plain(text: str) -> Any:
+    """The value of stored canonical text."""
+    return json.loads(text)

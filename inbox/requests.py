@@ -1,0 +1,116 @@
+"""Rows of the inbox to values and back; the one place that reads and writes the request table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .canonical import canonical, plain
+from .model import Request, Settlement, Status
+from .store.base import Row, Transaction
+
+
+def insert(tx: Transaction, request: Request) -> None:
+    """Store an open request."""
+    tx.run(
+        "request.insert",
+        id=request.id,
+        owner=request.owner,
+        requester=request.requester,
+        maker=request.maker,
+        title=request.body["title"],
+        body=canonical(request.body),
+        digest=request.digest,
+        created=request.created,
+        expires=request.expires,
+    )
+
+
+def get(tx: Transaction, owner: str, request_id: str) -> Request | None:
+    """A record of one inbox; a record of another inbox is as absent as one that never was (D14)."""
+    row = tx.one("request.get", owner=owner, id=request_id)
+    return None if row is None else _request(row)
+
+
+def find(tx: Transaction, request_id: str) -> Request | None:
+    """A record by its id alone, for the venue's own work: its job, its timer, its launch."""
+    row = tx.one("request.find", id=request_id)
+    return None if row is None else _request(row)
+
+
+def settle_row(
+    tx: Transaction, request_id: str, settlement: Settlement, resolver: str | None, channel: str | None, now: int
+) -> bool:
+    """The guarded update that decides every race (D16, step 5): whether this settlement landed. `now` in milliseconds."""
+    row = tx.one(
+        "request.settle",
+        id=request_id,
+        status=settlement.status.value,
+        response=None if settlement.response is None else canonical(settlement.response),
+        resolver=resolver,
+        channel=channel,
+        now=now,
+    )
+    return row is not None
+
+
+def delete(tx: Transaction, owner: str, request_id: str) -> bool:
+    """Remove a settled record from its inbox; says whether there was one."""
+    return tx.run("request.delete", owner=owner, id=request_id) > 0
+
+
+def page(
+    tx: Transaction, owner: str, *, status: Status | None, requester: str | None, after: str, limit: int
+) -> Sequence[Row]:
+    """Summaries of an inbox in id order, which is time order; `requester` narrows to what one principal asked."""
+    chosen = None if status is None else status.value
+    return tx.all("request.page", owner=owner, status=chosen, requester=requester, after=after, limit=limit)
+
+
+def count(tx: Transaction, owner: str, *, status: Status | None = None, requester: str | None = None) -> int:
+    """How many records an inbox holds."""
+    chosen = None if status is None else status.value
+    return _number(tx.one("request.count", owner=owner, status=chosen, requester=requester))
+
+
+def keys(tx: Transaction, owner: str, *, requester: str | None, offset: int, limit: int) -> Sequence[str]:
+    """Ids of an inbox in order."""
+    rows = tx.all("request.keys", owner=owner, requester=requester, offset=offset, limit=limit)
+    return [row["id"] for row in rows]
+
+
+def open_by_maker(tx: Transaction, user: str) -> int:
+    """How many open requests a user family has posted, anywhere."""
+    return _number(tx.one("request.open_by_maker", maker=user))
+
+
+def open_by_owner(tx: Transaction, owner: str) -> int:
+    """How many open requests wait in an inbox."""
+    return _number(tx.one("request.open_by_owner", owner=owner))
+
+
+def next_deadline(tx: Transaction) -> int | None:
+    """The earliest deadline of any open request, in epoch milliseconds."""
+    row = tx.one("request.next_deadline")
+    return None if row is None else row["expires"]
+
+
+def due(tx: Transaction, now: int, limit: int) -> Sequence[str]:
+    """Ids of open requests whose deadline has passed, the oldest deadline first."""
+    return [row["id"] for row in tx.all("request.due", now=now, limit=limit)]
+
+
+def any_due(tx: Transaction, now: int) -> bool:
+    """Whether any open request is past its deadline; one look into an index."""
+    return tx.one("request.any_due", now=now) is not None
+
+
+def _number(row: Row | None) -> int:
+    return 0 if row is None else int(row["count"])
+
+
+def _request(row: Row) -> Request:
+    values: dict[str, Any] = dict(row)
+    del values["title"]
+    values["body"] = plain(values["body"])
+    values["response"] = None if values["response"] is None else plain(values["response"])
+    values["status"] = Status(values["status"])
+    return Request(**values)

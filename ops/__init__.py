@@ -1,0 +1,1 @@
+"""Operations and the jobs that carry them: from a decoded call to a committed effect."""

@@ -1,0 +1,1 @@
+"""The operations that the venue ships with, one module per adapter."""

@@ -1,0 +1,86 @@
+"""Why an operation was refused. Every leaf has a stable `code`, which `venue.problems` maps to an HTTP status."""
+
+from ucan.errors import UcanError
+
+
+class OpsError(Exception):
+    """Root of the errors of this package."""
+
+    code = "ops"
+
+
+class UnknownOperation(OpsError):
+    """No operation goes by this reference."""
+
+    code = "unknown_operation"
+
+
+class BadInput(OpsError):
+    """The input does not fit the operation's schema, or names something impossible."""
+
+    code = "invalid_input"
+
+
+class AuthRequired(OpsError):
+    """Only a caller who has said who they are may do this."""
+
+    code = "auth_required"
+
+
+class Forbidden(OpsError):
+    """The caller is known and has no right to this."""
+
+    code = "denied"
+
+
+class NotAdmitted(Forbidden):
+    """The caller proved who they are, but has no account here (D4)."""
+
+    code = "not_admitted"
+
+
+class AgentRefused(Forbidden):
+    """Agents never answer, never grant, never manage anybody, whatever their caps say (D9)."""
+
+    code = "agent_refused"
+
+
+class CapabilityDenied(Forbidden):
+    """An agent's configured caps do not reach this (D23)."""
+
+    code = "capability_denied"
+
+
+class NotWritable(Forbidden):
+    """Only `w/` is written by hand; every other namespace is a view (D24)."""
+
+    code = "not_writable"
+
+
+class NoSuchJob(OpsError):
+    """No such job, or none that this caller may see; the two look alike (D23)."""
+
+    code = "not_found"
+
+
+class WrongState(OpsError):
+    """The job or thing is not in a state that allows this."""
+
+    code = "wrong_state"
+
+
+class QuotaExceeded(OpsError):
+    """A size beyond a limit of D22, which the message names."""
+
+    code = "too_large"
+
+
+class NotCompleted(OpsError):
+    """A run whose job ended otherwise than complete: rejected, expired or cancelled; the message is the job's own."""
+
+    code = "not_completed"
+
+
+def refused(error: UcanError) -> BadInput:
+    """A malformed DID, resource or ability in an input, as this package's own error."""
+    return BadInput(str(error))

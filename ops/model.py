@@ -1,0 +1,158 @@
+"""Who calls, what they call, and the job that carries it, as values."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel
+
+from inbox.clock import Clock
+from inbox.model import GrantPolicy, Limits
+from inbox.store.base import Transaction
+from ucan.keys import Signer
+from ucan.verify import Roots
+
+
+class JobStatus(StrEnum):
+    """The states of a job that this venue has: it parks, or it is finished."""
+
+    INPUT_REQUIRED = "INPUT_REQUIRED"
+    COMPLETE = "COMPLETE"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def finished(self) -> bool:
+        """Whether this state is terminal."""
+        return self is not JobStatus.INPUT_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (house rule 7).
+
+    `did` acts; `user` owns the namespace it acts in: the same for a person, the owner for an agent. `caps` are an agent's
+    configured capabilities, None when none are configured. `channel` is how the call came in: web, cli or api.
+    """
+
+    did: str
+    user: str
+    agent_id: str | None = None
+    caps: Sequence[Mapping[str, Any]] | None = None
+    channel: str = "api"
+    proofs: Sequence[str] = ()
+    anonymous: bool = False
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether an agent acts."""
+        return self.agent_id is not None
+
+    def __repr__(self) -> str:
+        return f"Caller({self.did!r}, proofs={len(self.proofs)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is stored. Times are epoch milliseconds."""
+
+    id: str
+    op: str
+    adapter: str
+    name: str
+    owner: str
+    maker: str
+    status: JobStatus
+    input: Any
+    output: Any
+    error: str | None
+    created: int
+    updated: int
+
+    def record(self) -> dict[str, Any]:
+        """The job as it is served; what is absent is left out."""
+        served: dict[str, Any] = {
+            "id": f"0x{self.id}",
+            "op": self.op,
+            "adapter": self.adapter,
+            "name": self.name,
+            "status": self.status.value,
+            "caller": self.owner,
+            "actor": self.maker if self.maker != self.owner else None,
+            "created": self.created,
+            "updated": self.updated,
+            "input": self.input,
+            "output": self.output,
+            "error": self.error,
+        }
+        return {key: value for key, value in served.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What an operation may know of the venue it runs in. Built once, in the composition root."""
+
+    did: str
+    aliases: frozenset[str]
+    signer: Signer
+    clock: Clock
+    entropy: Callable[[int], bytes]
+    new_id: Callable[[], str]
+    grants: GrantPolicy
+    limits: Limits
+    issue_max_lifetime: int | None
+    workspace_bytes: int
+    auto_create: bool
+
+    @property
+    def dids(self) -> frozenset[str]:
+        """Every DID that names this venue."""
+        return self.aliases | {self.did}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call under way, inside its unit of work. `now` is epoch milliseconds; `job_id` is the job that it will be."""
+
+    tx: Transaction
+    world: World
+    caller: Caller
+    now: int
+    job_id: str
+
+    @property
+    def now_seconds(self) -> int:
+        """The time of this call in unix seconds, as tokens count it."""
+        return self.now // 1000
+
+
+class Parked:
+    """What an operation returns when its job waits for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of the catalogue. The models are its schemas; the flags decide who may call it before anything is read.
+
+    `agents` says whether an agent may call it at all (D9), `read_only` whether a run leaves no job, `secret` names the fields of
+    its output that are handed out once and not kept.
+    """
+
+    path: str
+    adapter: str
+    name: str
+    description: str
+    input: type[BaseModel]
+    output: type[BaseModel]
+    handler: Callable[[Call, Any], Any]
+    agents: bool
+    read_only: bool
+    public: bool = False
+    audits_refusals: bool = False
+    secret: frozenset[str] = frozenset()
+
+    @property
+    def tool_name(self) -> str:
+        """The name by which a model's tool list knows it."""
+        return self.adapter.replace(":", "_")

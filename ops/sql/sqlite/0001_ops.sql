@@ -1,0 +1,96 @@
+-- Who there is, what they asked the venue to do, and what it signed for them (design D1, D3, D4, D9, D23, D24).
+-- Times are milliseconds since the epoch but for exp, which is unix seconds as in the tokens; JSON is canonical text.
+
+CREATE TABLE venue (
+  one     BIGINT NOT NULL PRIMARY KEY CHECK (one = 1),
+  did     TEXT   NOT NULL,
+  key_did TEXT   NOT NULL,
+  created BIGINT NOT NULL
+) STRICT;
+
+CREATE TRIGGER venue_keeps_its_identity BEFORE UPDATE ON venue
+BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
+
+CREATE TABLE user (
+  did     TEXT   NOT NULL PRIMARY KEY,
+  created BIGINT NOT NULL
+) STRICT;
+
+-- An id that was revoked is never used again, so its row stays. caps is null when the agent has none configured.
+CREATE TABLE agent (
+  owner    TEXT   NOT NULL,
+  agent_id TEXT   NOT NULL,
+  caps     TEXT,
+  created  BIGINT NOT NULL,
+  revoked  BIGINT,
+  PRIMARY KEY (owner, agent_id)
+) STRICT;
+
+-- The live tokens of agents by their jti; the tokens themselves are stored nowhere.
+CREATE TABLE agent_token (
+  jti      TEXT   NOT NULL PRIMARY KEY,
+  owner    TEXT   NOT NULL,
+  agent_id TEXT   NOT NULL,
+  exp      BIGINT NOT NULL,
+  FOREIGN KEY (owner, agent_id) REFERENCES agent (owner, agent_id)
+) STRICT;
+
+CREATE INDEX agent_token_by_agent ON agent_token (owner, agent_id);
+
+-- owner is the user that the job belongs to, maker the principal that acted; input never holds a proof, output never a
+-- secret but the token that the job exists to carry.
+CREATE TABLE job (
+  id      TEXT   NOT NULL PRIMARY KEY,
+  op      TEXT   NOT NULL,
+  adapter TEXT   NOT NULL,
+  name    TEXT   NOT NULL,
+  owner   TEXT   NOT NULL,
+  maker   TEXT   NOT NULL,
+  status  TEXT   NOT NULL,
+  input   TEXT,
+  output  TEXT,
+  error   TEXT,
+  created BIGINT NOT NULL,
+  updated BIGINT NOT NULL
+) STRICT;
+
+CREATE INDEX job_by_owner ON job (owner, id);
+CREATE INDEX job_parked ON job (adapter, id) WHERE status = 'INPUT_REQUIRED';
+
+CREATE TRIGGER job_ends_once BEFORE UPDATE ON job
+WHEN OLD.status IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
+BEGIN SELECT RAISE(ABORT, 'venue: a finished job does not change'); END;
+
+-- The state chain of a job: record is canonical JSON and names the hash of the record before it.
+CREATE TABLE job_state (
+  job    TEXT   NOT NULL,
+  seq    BIGINT NOT NULL,
+  record TEXT   NOT NULL,
+  hash   TEXT   NOT NULL,
+  PRIMARY KEY (job, seq),
+  FOREIGN KEY (job) REFERENCES job (id) ON DELETE CASCADE
+) STRICT;
+
+-- The workspace: a JSON document at a path; a path is its segments escaped and joined as in RFC 6901, without the first slash.
+CREATE TABLE document (
+  owner TEXT   NOT NULL,
+  path  TEXT   NOT NULL,
+  value TEXT   NOT NULL,
+  size  BIGINT NOT NULL,
+  PRIMARY KEY (owner, path)
+) STRICT;
+
+-- The ledger of what this venue signed: hashes, never tokens. grants and proofs are JSON lists.
+CREATE TABLE mint (
+  hash     TEXT   NOT NULL PRIMARY KEY,
+  grantor  TEXT   NOT NULL,
+  audience TEXT   NOT NULL,
+  grants   TEXT   NOT NULL,
+  exp      BIGINT,
+  request  TEXT,
+  proofs   TEXT   NOT NULL,
+  created  BIGINT NOT NULL
+) STRICT;
+
+CREATE INDEX mint_by_grantor ON mint (grantor, created);
+CREATE INDEX mint_by_audience ON mint (audience, created);
