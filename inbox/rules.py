@@ -9,7 +9,7 @@ from typing import Any
 from . import asks as forms
 from . import consent
 from .canonical import digest_of
-from .errors import AlreadySettled, BadRequest, Expired, StaleDigest
+from .errors import AlreadySettled, BadRequest, Expired, InboxError, StaleDigest
 from .model import GrantPolicy, Limits, Reply, Request, Requester, Settlement, Status, Submission
 from .settle import is_due
 
@@ -49,14 +49,20 @@ def post(
     )
 
 
+def why_closed(request: Request, now: int) -> InboxError | None:
+    """What keeps a request from being settled now: AlreadySettled, Expired, or None when it is open."""
+    if request.status is Status.EXPIRED or (request.status is Status.OPEN and is_due(now, request.expires)):
+        return Expired(request.id, request.expires or 0)
+    if request.status is not Status.OPEN:
+        return AlreadySettled(request.id, request.status.value, request.settled or 0)
+    return None
+
+
 def check_open(request: Request, now: int) -> None:
     """Raises AlreadySettled (`not_open`) for a settled request, Expired (`expired`) for one past its deadline."""
-    if request.status is Status.EXPIRED:
-        raise Expired(request.id, request.expires or 0)
-    if request.status is not Status.OPEN:
-        raise AlreadySettled(request.id, request.status.value, request.settled or 0)
-    if is_due(now, request.expires):
-        raise Expired(request.id, request.expires or 0)
+    closed = why_closed(request, now)
+    if closed is not None:
+        raise closed
 
 
 def decide(request: Request, reply: Reply, now: int, policy: GrantPolicy, limits: Limits) -> Settlement:

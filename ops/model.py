@@ -11,7 +11,6 @@ from inbox.clock import Clock
 from inbox.model import GrantPolicy, Limits
 from inbox.store.base import Transaction
 from ucan.keys import Signer
-from ucan.verify import Roots
 
 
 class JobStatus(StrEnum):
@@ -103,7 +102,7 @@ class World:
     limits: Limits
     issue_max_lifetime: int | None
     workspace_bytes: int
-    auto_create: bool
+    catalogue: Mapping[str, Any]
 
     @property
     def dids(self) -> frozenset[str]:

@@ -77,26 +77,28 @@ INSERT INTO job_state (job, seq, record, hash) VALUES (:job, :seq, :record, :has
 SELECT seq, record, hash FROM job_state WHERE job = :job ORDER BY seq
 
 -- name: document.get
-SELECT value FROM document WHERE owner = :owner AND path = :path
+SELECT value, size FROM document WHERE owner = :owner AND path = :path
 
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
 
--- name: document.paths
-SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path LIMIT :limit
+-- name: document.next
+SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path LIMIT 1
 
 -- name: document.put
 INSERT INTO document (owner, path, value, size) VALUES (:owner, :path, :value, :size)
 ON CONFLICT (owner, path) DO UPDATE SET value = excluded.value, size = excluded.size
 
 -- name: document.drop
-DELETE FROM document WHERE owner = :owner AND path = :path
+DELETE FROM document WHERE owner = :owner AND path = :path RETURNING size
 
 -- name: document.drop_below
-DELETE FROM document WHERE owner = :owner AND path > :low AND path < :high
+DELETE FROM document WHERE owner = :owner AND path > :low AND path < :high RETURNING size
 
--- name: document.size
-SELECT COALESCE(SUM(size), 0) AS size FROM document WHERE owner = :owner
+-- name: workspace.grow
+INSERT INTO workspace (owner, bytes) VALUES (:owner, :delta)
+ON CONFLICT (owner) DO UPDATE SET bytes = workspace.bytes + excluded.bytes
+RETURNING bytes
 
 -- name: mint.insert
 INSERT INTO mint (hash, grantor, audience, grants, exp, request, proofs, created)

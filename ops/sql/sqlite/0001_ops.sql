@@ -80,6 +80,12 @@ CREATE TABLE document (
   PRIMARY KEY (owner, path)
 ) STRICT;
 
+-- How many bytes a user's documents take together (D22).
+CREATE TABLE workspace (
+  owner TEXT   NOT NULL PRIMARY KEY,
+  bytes BIGINT NOT NULL
+) STRICT;
+
 -- The ledger of what this venue signed: hashes, never tokens. grants and proofs are JSON lists.
 CREATE TABLE mint (
   hash     TEXT   NOT NULL PRIMARY KEY,

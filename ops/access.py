@@ -1,0 +1,110 @@
+"""May this caller do this to that resource? The one gate in front of everything (D6-D8, D23).
+
+A person may do anything in their own namespace; an agent what its caps say; anybody what their proofs say. What an agent made
+itself it may see, and nothing else of `h/` and `j/`.
+"""
+
+from collections.abc import Sequence
+
+from ucan.capability import covers_ability, covers_resource, parse_configured, split
+from ucan.verify import Roots, Verdict, authorise
+
+from . import users
+from .errors import AgentRefused, AuthRequired, CapabilityDenied, Forbidden
+from .model import Call
+
+
+def require_known(call: Call) -> None:
+    """Raises AuthRequired (`auth_required`) for an anonymous caller."""
+    if call.caller.anonymous:
+        raise AuthRequired("Say who you are: this needs a bearer token")
+
+
+def require_person(call: Call) -> None:
+    """Raises AuthRequired for an anonymous caller, AgentRefused (`agent_refused`) for an agent (D9)."""
+    require_known(call)
+    if call.caller.is_agent:
+        raise AgentRefused("An agent may not do this, whatever its capabilities: only the person it works for may")
+
+
+def require(call: Call, ability: str, resource: str) -> Sequence[str]:
+    """Let the call go on, or say why not; returns the hashes of the proofs that were relied on, leaf first.
+
+    `resource` is absolute. Raises AuthRequired, CapabilityDenied (`capability_denied`) for an agent in its owner's namespace,
+    Forbidden (`denied`) for everybody else.
+    """
+    require_known(call)
+    if _own(call, ability, resource):
+        return ()
+    verdict = by_proof(call, ability, resource)
+    if verdict:
+        return [token.hash for token in verdict.chain]
+    raise _denial(call, ability, resource, verdict)
+
+
+def allowed(call: Call, ability: str, resource: str) -> bool:
+    """Whether `require` would let this go on."""
+    return not call.caller.anonymous and (
+        _own(call, ability, resource) or bool(by_proof(call, ability, resource))
+    )
+
+
+def sees(call: Call, resource: str) -> str | None:
+    """Let the call read a resource, or say why not; returns whose making it is narrowed to, None for no narrowing.
+
+    In `h/` and `j/` of its owner an agent sees what it made itself, whatever its caps say (D23), unless a proof opens more.
+    """
+    owner, segments = split(resource)
+    inside = call.caller.is_agent and owner == call.caller.user and segments[:1] in (("h",), ("j",))
+    if inside and not by_proof(call, "crud/read", resource):
+        return call.caller.did
+    require(call, "crud/read", resource)
+    return None
+
+
+def by_proof(call: Call, ability: str, resource: str) -> Verdict:
+    """What the presented proofs alone come to for this caller; the very gate that `ucan:verify` runs."""
+    return authorise(
+        call.caller.proofs,
+        presenter=call.caller.did,
+        resource=resource,
+        ability=ability,
+        now=call.now_seconds,
+        roots=roots(call),
+    )
+
+
+def roots(call: Call) -> Roots:
+    """Whose signature counts at the root of a chain here (D7)."""
+    return Roots(
+        venue=call.world.dids,
+        hosts=lambda did: users.registered(call.tx, did),
+        attest=call.world.grants.attest,
+    )
+
+
+def _own(call: Call, ability: str, resource: str) -> bool:
+    owner, _ = split(resource)
+    if owner != call.caller.user:
+        return False
+    return not call.caller.is_agent or _caps_cover(call, ability, resource)
+
+
+def _caps_cover(call: Call, ability: str, resource: str) -> bool:
+    for entry in call.caller.caps or ():
+        cap = parse_configured(entry, call.caller.user)
+        if covers_resource(cap.with_, resource) and covers_ability(cap.can, ability):
+            return True
+    return False
+
+
+def _denial(call: Call, ability: str, resource: str, verdict: Verdict) -> Forbidden:
+    owner, _ = split(resource)
+    if call.caller.is_agent and owner == call.caller.user:
+        caps = ", ".join(f"{cap['can']} on {cap['with'] or 'everything'}" for cap in call.caller.caps or ())
+        return CapabilityDenied(
+            f"Capability denied: {ability} on {resource} is outside this agent's caps ({caps or 'none'}). "
+            "Retrying will not help; ask the owner."
+        )
+    why = verdict.reason if call.caller.proofs else "no proof presented"
+    return Forbidden(f"Access denied: {ability} on {resource} - {why}")

@@ -1,0 +1,87 @@
+"""What fell due expires, by one timer; and what a launch puts right before the port opens (D17, D21)."""
+
+import asyncio
+import logging
+
+from inbox import events, requests
+from inbox.clock import millis
+from inbox.store.base import Database, Transaction
+
+from . import jobs, settle
+from .model import Call, Caller, JobStatus, World
+
+log = logging.getLogger("venue.sweep")
+
+_BATCH = 200
+_LONGEST_SLEEP = 60.0
+_INTERRUPTED = "The request behind this job is gone"
+
+
+async def expire_due(db: Database, world: World) -> int:
+    """Settle every open request whose deadline has passed; returns how many this call settled."""
+
+    def work(tx: Transaction) -> tuple[int, int]:
+        call = _venue_call(tx, world)
+        due = requests.due(tx, call.now, _BATCH)
+        return len(due), sum(settle.expire(call, request_id) for request_id in due)
+
+    total, found = 0, _BATCH
+    while found == _BATCH:
+        found, settled = await db.write(work)
+        total += settled
+    return total
+
+
+async def launch(db: Database, world: World) -> int:
+    """Settle what fell due while the venue was down, then check that every parked job has its open record.
+
+    A breach is repaired toward the safe side (job failed, record cancelled) and logged with its id. Returns how many there were.
+    """
+    await expire_due(db, world)
+
+    def work(tx: Transaction) -> list[str]:
+        call = _venue_call(tx, world)
+        broken = []
+        for row in tx.all("job.parked_without_request"):
+            job = jobs.find(tx, row["id"])
+            if job is not None:
+                jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_INTERRUPTED)
+                broken.append(job.id)
+        for row in tx.all("job.request_without_parked"):
+            request = requests.find(tx, row["id"])
+            if request is not None:
+                settle.withdraw(call, request)
+                broken.append(request.id)
+        return broken
+
+    broken = await db.write(work)
+    for job_id in broken:
+        log.error("job %s and record h/%s disagreed at launch: job failed, record cancelled", job_id, job_id)
+    return len(broken)
+
+
+async def run(db: Database, world: World, bells: events.Bells) -> None:
+    """Sleep until the earliest deadline and expire what is due, for as long as the venue runs.
+
+    The deadline is read on the venue's clock; the sleep runs on the loop's time and is cut short when a request with a
+    deadline is posted, and after a minute in any case, for a clock may be set.
+    """
+    with bells.listening(events.DEADLINES) as bell:
+        while True:
+            bell.clear()
+            deadline = await db.read(requests.next_deadline)
+            wait = _LONGEST_SLEEP
+            if deadline is not None:
+                wait = min(wait, (deadline - millis(world.clock())) / 1000)
+            if wait > 0:
+                try:
+                    await asyncio.wait_for(bell.wait(), wait)
+                except TimeoutError:
+                    pass
+            else:
+                await expire_due(db, world)
+
+
+def _venue_call(tx: Transaction, world: World) -> Call:
+    """The venue's own doing: it settles by time or by repair, and is nobody's resolver."""
+    return Call(tx, world, Caller(world.did, world.did), millis(world.clock()), "")
