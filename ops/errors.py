@@ -81,6 +81,6 @@ class NotCompleted(OpsError):
     code = "not_completed"
 
 
-def refused(error: UcanError) -> BadInput:
-    """A malformed DID, resource or ability in an input, as this package's own error."""
-    return BadInput(str(error))
+def refused(error: UcanError, place: str = "path") -> BadInput:
+    """A malformed DID, resource or ability in an input, as this package's own error, naming the place."""
+    return BadInput(f"{place}: {error}")

@@ -11,6 +11,7 @@ from typing import Any
 from inbox import events
 from inbox.audit import GENESIS
 from inbox.canonical import canonical, plain
+from inbox.errors import NotFound
 from inbox.store.base import Row, Transaction
 
 from .errors import BadInput, WrongState
@@ -29,6 +30,14 @@ def parse_id(text: str) -> str:
     if len(bare) != _ID_LENGTH or not all(char in "0123456789abcdefABCDEF" for char in bare):
         raise BadInput("an id is 32 hexadecimal digits, with or without a leading 0x")
     return bare.lower()
+
+
+def parse_request_id(text: str) -> str:
+    """Like `parse_id`, but what is no id at all is a request that is not there. Raises NotFound (`not_found`)."""
+    try:
+        return parse_id(text)
+    except BadInput as error:
+        raise NotFound(f"No HITL request {text[:64]!r} in your inbox") from error
 
 
 def insert(tx: Transaction, job: Job) -> None:

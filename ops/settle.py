@@ -103,7 +103,7 @@ def _land(call: Call, request: Request, settlement: Settlement, resolver: str | 
 
 def _finish_job(call: Call, request: Request, settlement: Settlement) -> None:
     job = jobs.find(call.tx, request.id)
-    if job is None:
+    if job is None or job.status.finished:
         if settlement.status in (Status.ANSWERED, Status.REJECTED):
             raise WrongState(f"The job behind request {request.id} is gone: nobody would hear the answer")
         return

@@ -1,0 +1,172 @@
+"""`agent:enrol|list|revoke`: agents that work in their owner's namespace, by token (D3)."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inbox import audit, events
+from inbox.canonical import plain
+from inbox.model import DAY
+from ucan.capability import parse_configured
+from ucan.did import agent_did
+from ucan.errors import UcanError
+from ucan.jwt import sign
+
+from .. import users
+from ..errors import refused
+from ..model import Call, Operation
+
+TOKEN_TYPE = "venue-agent+jwt"  # noqa: S105 - the typ of such tokens (D1)
+
+
+class EnrolInput(BaseModel):
+    """Which agent, what it may do in its owner's namespace, and for how long its token lives."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
+
+    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
+    caps: list[Any] | None = Field(
+        default=None,
+        description="Capabilities {with, can} over the owner's namespace. Absent: to ask its owner, no more. Empty: nothing at all.",
+    )
+    lifetime: int = Field(default=90 * DAY, ge=60, le=3_653 * DAY, description="Seconds that the token lives.")
+
+
+class EnrolOutput(BaseModel):
+    """The agent's DID and its token, which is handed out once and stored nowhere."""
+
+    did: str
+    token: str
+    exp: int
+
+
+class AgentInput(BaseModel):
+    """Which agent."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
+
+    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
+
+
+class ListInput(BaseModel):
+    """Nothing to say."""
+
+
+class AgentShape(BaseModel):
+    """One agent; `exp` is when the last of its live tokens ends, `revoked` when it was revoked (epoch milliseconds)."""
+
+    did: str
+    agentId: str  # noqa: N815 - the wire's name
+    created: int
+    caps: list[dict[str, Any]] | None = None
+    exp: int | None = None
+    revoked: int | None = None
+
+
+class ListOutput(BaseModel):
+    """The caller's agents by id."""
+
+    items: list[AgentShape]
+    count: int
+
+
+class RevokeOutput(BaseModel):
+    """Whether there was a live agent to revoke."""
+
+    revoked: bool
+
+
+def enrol(call: Call, data: EnrolInput) -> dict[str, Any]:
+    """Enrol an agent, or give an enrolled one another token; the token is the only copy."""
+    owner = call.caller.user
+    did = _agent(owner, data.agent_id)
+    for index, entry in enumerate(data.caps or ()):
+        try:
+            parse_configured(entry, owner)
+        except UcanError as error:
+            raise refused(error, f"caps[{index}]") from error
+    jti, exp = call.world.entropy(16).hex(), call.now_seconds + data.lifetime
+    users.enrol(call.tx, owner, data.agent_id, data.caps, jti, exp, call.now)
+    audit.append(call.tx, owner, "agent.enrolled", call.now, agent=did, caps=data.caps, exp=exp, jti=jti)
+    events.append(call.tx, owner, "agent.enrolled", data.agent_id, call.now)
+    claims = {
+        "iss": call.world.did,
+        "sub": did,
+        "aud": call.world.did,
+        "iat": call.now_seconds,
+        "exp": exp,
+        "jti": jti,
+    }
+    return {"did": did, "token": sign(call.world.signer, claims, typ=TOKEN_TYPE), "exp": exp}
+
+
+def list_agents(call: Call, _: ListInput) -> dict[str, Any]:
+    """The caller's agents, revoked ones too; an agent may not look."""
+    items = []
+    for row in users.agents(call.tx, call.caller.user):
+        said = {
+            "did": agent_did(call.caller.user, row["agent_id"]),
+            "agentId": row["agent_id"],
+            "created": row["created"],
+            "caps": None if row["caps"] is None else plain(row["caps"]),
+            "exp": row["exp"],
+            "revoked": row["revoked"],
+        }
+        items.append({key: value for key, value in said.items() if value is not None})
+    return {"items": items, "count": len(items)}
+
+
+def revoke(call: Call, data: AgentInput) -> dict[str, bool]:
+    """Revoke an agent: its tokens stop at once, and its id is never used again."""
+    owner = call.caller.user
+    did = _agent(owner, data.agent_id)
+    revoked = users.revoke(call.tx, owner, data.agent_id, call.now)
+    if revoked:
+        audit.append(call.tx, owner, "agent.revoked", call.now, agent=did)
+        events.append(call.tx, owner, "agent.revoked", data.agent_id, call.now)
+    return {"revoked": revoked}
+
+
+def _agent(owner: str, agent_id: str) -> str:
+    try:
+        return agent_did(owner, agent_id)
+    except UcanError as error:
+        raise refused(error, "agentId") from error
+
+
+OPERATIONS = (
+    Operation(
+        path="v/ops/agent/enrol",
+        adapter="agent:enrol",
+        name="Enrol Agent",
+        description="Give an agent an identity in your namespace and a token to act with. The token is shown once.",
+        input=EnrolInput,
+        output=EnrolOutput,
+        handler=enrol,
+        agents=False,
+        read_only=False,
+        secret=frozenset({"token"}),
+    ),
+    Operation(
+        path="v/ops/agent/list",
+        adapter="agent:list",
+        name="List Agents",
+        description="List your agents, live and revoked.",
+        input=ListInput,
+        output=ListOutput,
+        handler=list_agents,
+        agents=False,
+        read_only=True,
+    ),
+    Operation(
+        path="v/ops/agent/revoke",
+        adapter="agent:revoke",
+        name="Revoke Agent",
+        description="Revoke an agent and all of its tokens, at once and for good.",
+        input=AgentInput,
+        output=RevokeOutput,
+        handler=revoke,
+        agents=False,
+        read_only=False,
+    ),
+)

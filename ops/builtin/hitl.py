@@ -1,0 +1,273 @@
+"""`hitl:request`, `hitl:respond`, `hitl:list`: ask a person, answer as that person, see what waits (D12-D19)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from inbox import events, requests, rules
+from inbox.errors import TooManyOpen
+from inbox.explain import explain
+from inbox.model import Ask, Reply, Requester, Status, Submission
+from ucan.did import agent_id_of, is_did, owner_of
+
+from .. import access, jobs, settle, users
+from ..errors import BadInput, CapabilityDenied, Forbidden
+from ..model import Call, Operation, Parked
+
+_DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
+
+
+class RequestInput(BaseModel):
+    """What to ask, and whom. Keys that are not named here are ignored, but `grants` is refused: offers belong to choices."""
+
+    model_config = ConfigDict(strict=True)
+
+    title: str = Field(description="One line that says what is to be decided.")
+    asks: list[Any] = Field(description="The typed questions: text, approval, choice or checkboxes, each as AskShape.")
+    description: str | None = Field(default=None, description="Markdown: what a person needs to know to decide.")
+    user: _DID | None = Field(default=None, description="Whose inbox; the caller's own user when absent.")
+    timeout: int | None = Field(default=None, description="Seconds until the request expires; it waits for ever when absent.")
+    grants: None = Field(default=None, exclude=True, json_schema_extra={"not": {}})
+
+    @model_validator(mode="after")
+    def _no_grants(self) -> "RequestInput":
+        if "grants" in self.model_fields_set:
+            raise ValueError("grants: offers belong to approval asks and to options, never to the request")
+        return self
+
+
+class RequestOutput(BaseModel):
+    """What the waiting job completes with (D19)."""
+
+    id: str
+    outcome: Literal["answer"]
+    answers: dict[str, Any]
+    comments: dict[str, str] | None = None
+    comment: str | None = None
+    grants: list[dict[str, Any]] | None = None
+    token: str | None = Field(default=None, description="One UCAN for what was offered, triggered and echoed.")
+
+
+class RespondInput(BaseModel):
+    """An answer or a rejection. What is echoed in `grants` is conferred, and nothing else."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    id: str
+    outcome: Literal["answer", "reject"]
+    answers: Any = Field(default=None, description="Answers by ask id.", json_schema_extra={"type": "object"})
+    comments: Any = Field(default=None, description="Remarks by ask id.", json_schema_extra={"type": "object"})
+    comment: Any = Field(default=None, description="A remark on the whole.", json_schema_extra={"type": "string"})
+    grants: Any = Field(
+        default=None, description="The offers to confer, each repeated as offered.", json_schema_extra={"type": "array"}
+    )
+    digest: str | None = Field(default=None, description="The digest of the record that was shown.")
+
+
+class RespondOutput(BaseModel):
+    """How the request stands now."""
+
+    id: str
+    status: Literal["answered", "rejected"]
+
+
+class ListInput(BaseModel):
+    """Which part of the inbox; pages run in id order, which is time order."""
+
+    model_config = ConfigDict(strict=True)
+
+    status: Status | None = Field(default=None, strict=False, description="Only requests that stand so.")
+    limit: int = Field(default=100, ge=1, le=1_000)
+    cursor: str | None = Field(default=None, description="The `cursor` of the page before.")
+
+
+class Summary(BaseModel):
+    """One request, without its asks and answers."""
+
+    id: str
+    from_: str = Field(alias="from")
+    title: str
+    status: Status
+    created: int
+    expires: int | None = None
+
+
+class ListOutput(BaseModel):
+    """A page of summaries; `count` is how many there are in all, `cursor` is there when there is more."""
+
+    items: list[Summary]
+    count: int
+    cursor: str | None = None
+
+
+def request(call: Call, data: RequestInput) -> Parked:
+    """Put a request into an inbox and park the job. Everything is checked before anything is written (D12)."""
+    target = _target(call, data.user)
+    record = rules.post(
+        _submission(data),
+        Requester(call.caller.did, call.caller.user, call.caller.agent_id),
+        target,
+        call.job_id,
+        call.now,
+        call.world.grants,
+        call.world.limits,
+    )
+    _deliverable(call, target)
+    _has_room(call, target)
+    requests.insert(call.tx, record)
+    events.append(call.tx, target, "request.open", record.id, call.now)
+    if record.expires is not None:
+        call.tx.tell(events.DEADLINES)
+    return Parked()
+
+
+def respond(call: Call, data: RespondInput) -> dict[str, str]:
+    """Settle a request of the caller's own inbox (D14). Agents never come this far."""
+    request_id = jobs.parse_request_id(data.id)
+    settle.answer(call, request_id, _reply(data))
+    return {"id": request_id, "status": "answered" if data.outcome == "answer" else "rejected"}
+
+
+def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
+    """A page of the caller's inbox; an agent sees what it asked itself (D23)."""
+    if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
+        raise CapabilityDenied("Capability denied: this agent's caps are empty, and let it do nothing. Ask the owner.")
+    mine = call.caller.did if call.caller.is_agent else None
+    owner = call.caller.user
+    after = "" if data.cursor is None else jobs.parse_request_id(data.cursor)
+    rows = requests.page(
+        call.tx, owner, status=data.status, requester=mine, after=after, limit=data.limit + 1
+    )
+    page = [_summary(dict(row)) for row in rows[: data.limit]]
+    result = {"items": page, "count": requests.count(call.tx, owner, status=data.status, requester=mine)}
+    return {**result, "cursor": page[-1]["id"]} if len(rows) > data.limit else result
+
+
+def _target(call: Call, user: str | None) -> str:
+    if user is None:
+        return call.caller.user
+    if not is_did(user):
+        raise BadInput("user: must be a DID")
+    if agent_id_of(user) is not None:
+        raise BadInput("user: an agent has no inbox; ask the person it works for")
+    return user
+
+
+def _submission(data: RequestInput) -> Submission:
+    try:
+        asks = [Ask.model_validate(ask) for ask in data.asks]
+    except ValidationError:
+        asks = _asks_with_place(data.asks)
+    return Submission(data.title, data.description, asks, data.asks, data.timeout)
+
+
+def _asks_with_place(raw: list[Any]) -> list[Ask]:
+    """Validate once more, so that the sentence names which ask it is."""
+    asks = []
+    for index, ask in enumerate(raw):
+        try:
+            asks.append(Ask.model_validate(ask))
+        except ValidationError as error:
+            raise BadInput(explain(error, f"asks[{index}]")) from None
+    return asks
+
+
+def _deliverable(call: Call, target: str) -> None:
+    """Free within the caller's own family; elsewhere by delegation, with one denial for known and unknown targets (D12)."""
+    if target == call.caller.user:
+        if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
+            raise CapabilityDenied("Capability denied: hitl/request; this agent's caps are empty. Ask the owner.")
+        return
+    access.require(call, "hitl/request", f"{target}/h/")
+    if not users.registered(call.tx, target):
+        raise Forbidden("Access denied: hitl/request - there is no such inbox here")
+
+
+def _has_room(call: Call, target: str) -> None:
+    limits = call.world.limits
+    if requests.open_by_maker(call.tx, owner_of(call.caller.did)) >= limits.open_per_requester:
+        raise TooManyOpen(f"You have {limits.open_per_requester} open requests, and may not have more (open_per_requester)")
+    if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
+        raise TooManyOpen(f"That inbox has {limits.open_per_inbox} open requests, and takes no more (open_per_inbox)")
+
+
+def _reply(data: RespondInput) -> Reply:
+    if data.outcome == "reject":
+        return Reply("reject", comment=_text("comment", data.comment), digest=data.digest)
+    if not isinstance(data.answers, dict):
+        raise BadInput("answers: an answer needs an object of answers by ask id")
+    return Reply(
+        "answer",
+        answers=data.answers,
+        comments=_object("comments", data.comments),
+        comment=_text("comment", data.comment),
+        echoes=_objects("grants", data.grants),
+        digest=data.digest,
+    )
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"{name}: must be a text")
+    return value
+
+
+def _object(name: str, value: Any) -> dict[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise BadInput(f"{name}: must be an object")
+    return value or {}
+
+
+def _objects(name: str, value: Any) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise BadInput(f"{name}: must be a list of objects")
+    return value
+
+
+def _summary(row: dict[str, Any]) -> dict[str, Any]:
+    summary = {"id": row["id"], "from": row["requester"], **{key: row[key] for key in ("title", "status", "created")}}
+    return summary if row["expires"] is None else {**summary, "expires": row["expires"]}
+
+
+OPERATIONS = (
+    Operation(
+        path="v/ops/hitl/request",
+        adapter="hitl:request",
+        name="HITL Request",
+        description=(
+            "Ask a person. The request lands in their inbox and the job waits (INPUT_REQUIRED) until they answer, reject it, or it "
+            "expires. Asks are text, approval, choice or checkboxes; an approval ask and an option may offer grants, which the "
+            "person confers by echoing them. You cannot answer your own request."
+        ),
+        input=RequestInput,
+        output=RequestOutput,
+        handler=request,
+        agents=True,
+        read_only=False,
+    ),
+    Operation(
+        path="v/ops/hitl/respond",
+        adapter="hitl:respond",
+        name="HITL Respond",
+        description="Answer or reject a request in your own inbox. Only a person may, and only in their own.",
+        input=RespondInput,
+        output=RespondOutput,
+        handler=respond,
+        agents=False,
+        read_only=False,
+        audits_refusals=True,
+    ),
+    Operation(
+        path="v/ops/hitl/list",
+        adapter="hitl:list",
+        name="HITL List",
+        description="List the requests in your inbox, a page at a time, without their contents.",
+        input=ListInput,
+        output=ListOutput,
+        handler=list_requests,
+        agents=True,
+        read_only=True,
+    ),
+)
