@@ -1,0 +1,176 @@
+"""Authority: does a chain that is sound give this, and whose word stands at its root (V13 to V16, D6 to D8).
+
+A request goes up the chain one capability at a time: a capability of the token that covers the request, one
+of a proof that covers that, and so on to a token without proofs, whose issuer must be one that counts.
+Capabilities are never added up, and the caveats of every capability on the way apply.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal, NamedTuple
+
+from .capability import Capability, inside
+from .did import managed_by
+from .errors import BrokenChain, NotCovered, NotOwner
+from .token import Token
+
+Found = Mapping[str, Token]
+Attest = Literal["all", "managed"]
+
+
+def nobody(_did: str) -> bool:
+    """No owner has an inbox here."""
+    return False
+
+
+def names(dids: Collection[str]) -> frozenset[str]:
+    """A set of DIDs. A lone text is one DID, not a collection of letters to find a substring in."""
+    return frozenset((dids,)) if isinstance(dids, str) else frozenset(dids)
+
+
+class Roots:
+    """Whose signature counts at the root of a chain (D7). Without arguments: only the resource's owner.
+
+    `venue` holds every DID of this venue, which may attest for an owner who has an inbox here (`hosts`): for
+    any with `attest` "all", for its own managed users alone with "managed". `trusted` are other venues, each
+    of which may attest for its own managed users.
+    """
+
+    __slots__ = ("_attest", "_hosts", "_trusted", "_venue")
+
+    def __init__(
+        self,
+        venue: Collection[str] = (),
+        hosts: Callable[[str], bool] = nobody,
+        trusted: Collection[str] = (),
+        attest: Attest = "all",
+    ) -> None:
+        self._venue = names(venue)
+        self._hosts = hosts
+        self._trusted = names(trusted)
+        self._attest = attest
+
+    def word(self, issuer: str, owner: str) -> str:
+        """What the root issuer is to the resource's owner: "owner", "venue" or "refused"."""
+        if issuer == owner:
+            return "owner"
+        if issuer in self._venue:
+            return "owner" if owner in self._venue else self._own_word(owner)
+        return "venue" if issuer in self._trusted and managed_by(owner) == issuer else "refused"
+
+    def _own_word(self, owner: str) -> str:
+        attested = self._attest == "all" or managed_by(owner) in self._venue
+        return "venue" if attested and self._hosts(owner) else "refused"
+
+
+class Climb:
+    """One search from a token to a root that counts. A state is one capability of one token, decided once."""
+
+    def __init__(
+        self, found: Found, roots: Roots, caveats: Callable[[Mapping[str, Any]], NotCovered | None]
+    ) -> None:
+        self._found = found
+        self._roots = roots
+        self._caveats = caveats
+        self._decided: dict[tuple[str, int], tuple[str, tuple[Token, ...]]] = {}
+        self.problem: NotCovered | NotOwner | None = None
+
+    def reach(self, token: Token, index: int, link: int = 0) -> tuple[str, tuple[Token, ...]]:
+        """The word of the root and the path to it, leaf first; "refused" and no path when there is none."""
+        state = (token.hash, index)
+        if state not in self._decided:
+            self._decided[state] = self._decide(token, token.att[index], link)
+        return self._decided[state]
+
+    def _decide(self, token: Token, capability: Capability, link: int) -> tuple[str, tuple[Token, ...]]:
+        word, path = self._above(token, capability, link)
+        # Last, because a gate may cost more than all the rest.
+        if word != "refused" and capability.nb and (problem := self._caveats(capability.nb)):
+            self._note(problem, link)
+            return "refused", ()
+        return word, path
+
+    def _above(self, token: Token, capability: Capability, link: int) -> tuple[str, tuple[Token, ...]]:
+        if not token.prf:
+            word = self._roots.word(token.iss, capability.owner)
+            if word == "refused":
+                message = "The first issuer neither owns the resource nor may attest for its owner."
+                self._note(NotOwner("not_owner_rooted", message, check="V15"), link)
+                return "refused", ()
+            return word, (token,)
+        best: tuple[str, tuple[Token, ...]] = ("refused", ())
+        for proof in token.prf:
+            parent = self._found[proof]
+            for index, held in enumerate(parent.att):
+                if best[0] != "owner" and _gives(held, capability.resource, capability.can):
+                    word, path = self.reach(parent, index, link + 1)
+                    if word == "owner" or (word == "venue" and best[0] == "refused"):
+                        best = (word, (token, *path))
+        return best
+
+    def _note(self, problem: NotCovered | NotOwner, link: int) -> None:
+        """Keep the refusal that came furthest: a caveat stood in the way only of what was otherwise good."""
+        problem.link = link
+        if self.problem is None or isinstance(problem, NotCovered):
+            self.problem = problem
+
+
+def check_attenuation(leaf: Token, found: Found) -> None:
+    """V13: whoever relies on proofs gives nothing that lies outside every single capability of theirs.
+
+    All of every token, also what this request does not use: a token that claims too much is not worth reading
+    (D8). Raises `BrokenChain` (`amplification`).
+    """
+    for token in found.values():
+        if not token.prf:
+            continue
+        held = [(above.resource, above.can) for proof in token.prf for above in found[proof].att]
+        for capability in token.att:
+            resource, can = capability.resource, capability.can
+            if not any(inside(resource, r) and (c == "*" or inside(can, c)) for r, c in held):
+                message = "A link gives more than any one capability of its proofs."
+                raise BrokenChain("amplification", message, check="V13", link=_distance(leaf, token, found))
+
+
+def answer(leaf: Token, climb: Climb, resource: str, ability: str) -> tuple[str, tuple[Token, ...]]:
+    """V14 to V16: the word of the root and the path relied on. `resource` and `ability` must be canonical.
+
+    Raises `NotCovered` (`not_covered`, `caveat_unknown`, `caveat_unmet`) and `NotOwner` (`not_owner_rooted`).
+    """
+    for index, capability in enumerate(leaf.att):
+        if _gives(capability, resource, ability):
+            word, path = climb.reach(leaf, index)
+            if path:
+                return word, path
+    if climb.problem is not None:
+        raise climb.problem
+    unread = f" ({leaf.unread} of its entries are malformed and give nothing)" if leaf.unread else ""
+    raise NotCovered("not_covered", f"No capability of the token covers the request{unread}.", check="V14")
+
+
+class Rights(NamedTuple):
+    """What a sound token amounts to, capability by capability (the answer of `ucan:verify`)."""
+
+    chain_depth: int
+    root_issuer: str
+    att: tuple[tuple[Capability, str], ...]
+
+
+def rights(leaf: Token, found: Found, roots: Roots) -> Rights:
+    """Each capability of the leaf with the word of its best root, caveats aside; the depth counts tokens."""
+    climb = Climb(found, roots, lambda _nb: None)
+    depth, first = 1, leaf
+    while first.prf:
+        depth, first = depth + 1, found[first.prf[0]]
+    words = tuple((capability, climb.reach(leaf, index)[0]) for index, capability in enumerate(leaf.att))
+    return Rights(depth, first.iss, words)
+
+
+def _gives(held: Capability, resource: str, can: str) -> bool:
+    return inside(resource, held.resource) and (held.can == "*" or inside(can, held.can))
+
+
+def _distance(leaf: Token, wanted: Token, found: Found) -> int:
+    level, link = [leaf], 0
+    while wanted not in level:
+        level, link = [found[proof] for token in level for proof in token.prf], link + 1
+    return link
