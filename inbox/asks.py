@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ucan.capability import absolute, parse_ability
+from ucan.capability import parse
 from ucan.errors import UcanError
 
 from .errors import BadRequest, LimitExceeded
@@ -71,7 +71,12 @@ def check_answers(asks: Sequence[Ask], answers: Mapping[str, Any], limits: Limit
     return given
 
 
-def check_comments(asks: Sequence[Ask], comments: Mapping[str, Any], overall: str | None, limits: Limits) -> None:
+def check_comments(
+    asks: Sequence[Ask],
+    comments: Mapping[str, Any],
+    overall: str | None,
+    limits: Limits,
+) -> None:
     """Check that remarks are texts and name asks. Raises BadRequest, LimitExceeded."""
     ids = {ask.id for ask in asks}
     for name, remark in comments.items():
@@ -90,8 +95,7 @@ def check_offer(offer: Offer, place: str, target: str, now: int, policy: GrantPo
     Raises BadRequest (`invalid_input`) naming the place.
     """
     try:
-        absolute(offer.with_, target)
-        parse_ability(offer.can)
+        parse({"with": offer.with_, "can": offer.can}, target)
     except UcanError as error:
         raise BadRequest(f"{place}: {error}") from error
     said = offer.model_fields_set
@@ -108,7 +112,9 @@ def check_offer(offer: Offer, place: str, target: str, now: int, policy: GrantPo
 def _check_exp(exp: int | None, place: str, now: int, ceiling: int | None) -> None:
     if exp is None:
         if ceiling is not None:
-            raise BadRequest(f"{place}.exp: a grant without end is not allowed here; at most {ceiling} seconds")
+            raise BadRequest(
+                f"{place}.exp: a grant without end is not allowed here; at most {ceiling} seconds"
+            )
     elif exp <= now:
         raise BadRequest(f"{place}.exp: {exp} is in the past")
     else:

@@ -8,7 +8,10 @@ import rfc8785
 
 
 def canonical(value: Any) -> str:
-    """A JSON value as its RFC 8785 text. Numbers, strings and depth were checked where the value came in (D22)."""
+    """A JSON value as its RFC 8785 text.
+
+    Numbers, strings and depth were checked where the value came in (D22).
+    """
     return rfc8785.dumps(value).decode("utf-8")
 
 

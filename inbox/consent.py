@@ -15,12 +15,19 @@ from .model import Ask, Grant, GrantPolicy, Offer, Reply
 _REPEATABLE = {"with", "can", "exp", "lifetime", "nb"}
 
 
-def consented(asks: Sequence[Ask], reply: Reply, owner: str, now: int, policy: GrantPolicy) -> tuple[Grant, ...]:
+def consented(
+    asks: Sequence[Ask],
+    reply: Reply,
+    owner: str,
+    now: int,
+    policy: GrantPolicy,
+) -> tuple[Grant, ...]:
     """The grants that the echoes of an answer confer; none when nothing was echoed. `now` is in unix seconds.
 
-    An echo repeats a triggered offer's `with` and `can` letter for letter, and may repeat its `exp`, `lifetime` and `nb`. One
-    that was not offered and triggered refuses the whole answer. Duplicates count once; of equal offers the one that ends
-    first is granted. An offer that ended meanwhile, or that a ceiling lowered meanwhile forbids, is refused.
+    An echo repeats a triggered offer's `with` and `can` letter for letter, and may repeat its `exp`,
+    `lifetime` and `nb`. One that was not offered and triggered refuses the whole answer. Duplicates count
+    once; of equal offers the one that ends first is granted. An offer that ended meanwhile, or that a ceiling
+    lowered meanwhile forbids, is refused.
 
     Raises BadRequest (`invalid_input`).
     """
@@ -44,7 +51,13 @@ def earliest(grants: Sequence[Grant]) -> int | None:
     return min((grant.exp for grant in grants if grant.exp is not None), default=None)
 
 
-def _matched(echo: Mapping[str, Any], place: str, triggered: Sequence[Offer], now: int, policy: GrantPolicy) -> Offer:
+def _matched(
+    echo: Mapping[str, Any],
+    place: str,
+    triggered: Sequence[Offer],
+    now: int,
+    policy: GrantPolicy,
+) -> Offer:
     strange = sorted(echo.keys() - _REPEATABLE)
     if strange:
         raise BadRequest(f"{place}: unknown key {strange[0]!r} in an echo")

@@ -66,7 +66,10 @@ class LimitExceeded(InboxError):
 
 
 class TooManyOpen(InboxError):
-    """An inbox or a requester has its full number of open requests (D22). Nothing happened; settling frees a place."""
+    """An inbox or a requester has its full number of open requests (D22).
+
+    Nothing happened; settling frees a place.
+    """
 
     code = "too_many_open"
 

@@ -6,7 +6,10 @@ _SHOWN = 3
 
 
 def explain(error: ValidationError, place: str = "") -> str:
-    """Say what is wrong and where, below `place`. Never repeats a value that was sent: it may be an answer or a secret."""
+    """Say what is wrong and where, below `place`.
+
+    Never repeats a value that was sent: it may be an answer or a secret.
+    """
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     shown = [f"{_place(place, problem['loc'])}: {_lowered(problem['msg'])}" for problem in problems[:_SHOWN]]
     more = len(problems) - len(shown)

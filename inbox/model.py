@@ -1,7 +1,7 @@
 """Requests, asks and offers as values (D12, D13).
 
-The models are strict: a boolean is a boolean and `1.0` is no integer. What a requester sent is kept beside them
-exactly as it came, for the digest is taken over that; the models only say what it means.
+The models are strict: a boolean is a boolean and `1.0` is no integer. What a requester sent is kept beside
+them exactly as it came, for the digest is taken over that; the models only say what it means.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,17 @@ class Status(StrEnum):
 
 
 class Offer(BaseModel):
-    """A capability attached to a choice. Unknown keys are refused: a misspelt scope must not widen a grant."""
+    """A capability attached to a choice.
+
+    Unknown keys are refused: a misspelt scope must not widen a grant.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
 
-    with_: str = Field(alias="with", min_length=1, description="The resource; a bare path is the responder's own.")
+    with_: str = Field(alias="with", min_length=1, description="A bare path is the responder's own.")
     can: str = Field(min_length=1, description="The ability, such as crud/read.")
     exp: int | None = Field(default=None, description="When the grant ends, in unix seconds.")
-    lifetime: int | None = Field(default=None, gt=0, description="Or how long it lives from approval, in seconds.")
+    lifetime: int | None = Field(default=None, gt=0, description="Or seconds from approval.")
     nb: dict[str, Any] | None = Field(default=None, description="Caveats, carried into the token unchanged.")
 
     @property
@@ -91,7 +94,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class GrantPolicy:
-    """What the operator allows to be conferred: the ceiling of D10 in seconds (None lifts it), and D7's `attest`."""
+    """What the operator allows to be conferred:
+    the ceiling of D10 in seconds (None lifts it), and D7's `attest`.
+    """
 
     max_lifetime: int | None = 90 * DAY
     attest: Literal["all", "managed"] = "all"
@@ -178,8 +183,8 @@ class Grant:
 class Settlement:
     """How a request leaves the open state, decided before anything is written (step 4 of the flow).
 
-    `output` is the job's (D19) without the token, which only the winner of the race may sign; `error` is the sentence of a job
-    that does not complete.
+    `output` is the job's (D19) without the token, which only the winner of the race may sign; `error` is the
+    sentence of a job that does not complete.
     """
 
     status: Status

@@ -1,9 +1,9 @@
 """The rules of a request's life: post, decide, delete, expire, cancel (D12-D14, D17-D19). Pure.
 
-Each returns what is to be written; none writes. Times of records are epoch milliseconds, those of grants unix seconds.
+Each returns what is to be written; none writes. Times of records are epoch milliseconds, those of grants unix
+seconds.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from . import asks as forms
@@ -18,9 +18,16 @@ EXPIRED = "HITL request expired"
 
 
 def post(
-    posted: Submission, requester: Requester, owner: str, request_id: str, now: int, policy: GrantPolicy, limits: Limits
+    posted: Submission,
+    requester: Requester,
+    owner: str,
+    request_id: str,
+    now: int,
+    policy: GrantPolicy,
+    limits: Limits,
 ) -> Request:
-    """The record of a well-formed request. The venue alone sets who asked (D12); the digest covers all of it (D13).
+    """The record of a well-formed request. The venue alone sets who asked (D12); the digest covers all of it
+    (D13).
 
     Raises BadRequest (`invalid_input`), LimitExceeded (`too_large`).
     """
@@ -59,7 +66,9 @@ def why_closed(request: Request, now: int) -> InboxError | None:
 
 
 def check_open(request: Request, now: int) -> None:
-    """Raises AlreadySettled (`not_open`) for a settled request, Expired (`expired`) for one past its deadline."""
+    """Raises AlreadySettled (`not_open`) for a settled request, Expired (`expired`) for one past its
+    deadline.
+    """
     closed = why_closed(request, now)
     if closed is not None:
         raise closed
@@ -68,12 +77,19 @@ def check_open(request: Request, now: int) -> None:
 def decide(request: Request, reply: Reply, now: int, policy: GrantPolicy, limits: Limits) -> Settlement:
     """What a responder's reply comes to, all of it checked (step 4 of the flow).
 
-    Raises AlreadySettled, Expired, StaleDigest (`stale_digest`), BadRequest (`invalid_input`), LimitExceeded (`too_large`).
+    Raises AlreadySettled, Expired, StaleDigest (`stale_digest`), BadRequest (`invalid_input`), LimitExceeded
+    (`too_large`).
     """
     check_open(request, now)
     if reply.digest is not None and reply.digest != request.digest:
-        raise StaleDigest(f"Request {request.id} is not the one that was shown: its digest is {request.digest}")
-    return _rejected(request, reply, limits) if reply.outcome == "reject" else _answered(request, reply, now, policy, limits)
+        raise StaleDigest(
+            f"Request {request.id} is not the one that was shown: its digest is {request.digest}"
+        )
+    return (
+        _rejected(request, reply, limits)
+        if reply.outcome == "reject"
+        else _answered(request, reply, now, policy, limits)
+    )
 
 
 def delete_open(request: Request, now: int) -> Settlement:
@@ -94,7 +110,7 @@ def cancel(reason: str | None) -> Settlement:
 
 def _rejected(request: Request, reply: Reply, limits: Limits) -> Settlement:
     forms.check_comments(request.asks, {}, reply.comment, limits)
-    response = {"outcome": "reject"} | _given(comment=reply.comment)
+    response: dict[str, Any] = {"outcome": "reject"} | _given(comment=reply.comment)
     error = f"{REJECTED}: {reply.comment}" if reply.comment else REJECTED
     return Settlement(Status.REJECTED, response=response, error=error)
 
@@ -106,7 +122,7 @@ def _answered(request: Request, reply: Reply, now: int, policy: GrantPolicy, lim
     if len(reply.echoes) > limits.offers:
         raise BadRequest(f"grants: more echoes than a request can have offers ({limits.offers})")
     grants = consent.consented(asks, reply, request.owner, now // 1000, policy)
-    response = {"outcome": "answer", "answers": answers} | _given(
+    response: dict[str, Any] = {"outcome": "answer", "answers": answers} | _given(
         comments=dict(reply.comments),
         comment=reply.comment,
         grants=[dict(grant.offered) for grant in grants],
@@ -116,6 +132,6 @@ def _answered(request: Request, reply: Reply, now: int, policy: GrantPolicy, lim
     )
 
 
-def _given(**parts: Any) -> Mapping[str, Any]:
+def _given(**parts: Any) -> dict[str, Any]:
     """The parts that say something: absent is absent, never null or empty (D19)."""
     return {name: part for name, part in parts.items() if part}

@@ -1,12 +1,12 @@
 """May this caller do this to that resource? The one gate in front of everything (D6-D8, D23).
 
-A person may do anything in their own namespace; an agent what its caps say; anybody what their proofs say. What an agent made
-itself it may see, and nothing else of `h/` and `j/`.
+A person may do anything in their own namespace; an agent what its caps say; anybody what their proofs say.
+What an agent made itself it may see, and nothing else of `h/` and `j/`.
 """
 
 from collections.abc import Sequence
 
-from ucan.capability import covers_ability, covers_resource, parse_configured, split
+from ucan.capability import covers_ability, covers_resource, parse_configured
 from ucan.verify import Roots, Verdict, authorise
 
 from . import users
@@ -24,14 +24,16 @@ def require_person(call: Call) -> None:
     """Raises AuthRequired for an anonymous caller, AgentRefused (`agent_refused`) for an agent (D9)."""
     require_known(call)
     if call.caller.is_agent:
-        raise AgentRefused("An agent may not do this, whatever its capabilities: only the person it works for may")
+        raise AgentRefused(
+            "An agent may not do this, whatever its capabilities: only the person it works for may"
+        )
 
 
 def require(call: Call, ability: str, resource: str) -> Sequence[str]:
     """Let the call go on, or say why not; returns the hashes of the proofs that were relied on, leaf first.
 
-    `resource` is absolute. Raises AuthRequired, CapabilityDenied (`capability_denied`) for an agent in its owner's namespace,
-    Forbidden (`denied`) for everybody else.
+    `resource` is absolute. Raises AuthRequired, CapabilityDenied (`capability_denied`) for an agent in its
+    owner's namespace, Forbidden (`denied`) for everybody else.
     """
     require_known(call)
     if _own(call, ability, resource):
@@ -50,12 +52,14 @@ def allowed(call: Call, ability: str, resource: str) -> bool:
 
 
 def sees(call: Call, resource: str) -> str | None:
-    """Let the call read a resource, or say why not; returns whose making it is narrowed to, None for no narrowing.
+    """Let the call read a resource, or say why not; returns whose making it is narrowed to, None for no
+    narrowing.
 
-    In `h/` and `j/` of its owner an agent sees what it made itself, whatever its caps say (D23), unless a proof opens more.
+    In `h/` and `j/` of its owner an agent sees what it made itself, whatever its caps say (D23), unless a
+    proof opens more.
     """
-    owner, segments = split(resource)
-    inside = call.caller.is_agent and owner == call.caller.user and segments[:1] in (("h",), ("j",))
+    owner, _, path = resource.partition("/")
+    inside = call.caller.is_agent and owner == call.caller.user and path.partition("/")[0] in ("h", "j")
     if inside and not by_proof(call, "crud/read", resource):
         return call.caller.did
     require(call, "crud/read", resource)
@@ -84,8 +88,7 @@ def roots(call: Call) -> Roots:
 
 
 def _own(call: Call, ability: str, resource: str) -> bool:
-    owner, _ = split(resource)
-    if owner != call.caller.user:
+    if _owner(resource) != call.caller.user:
         return False
     return not call.caller.is_agent or _caps_cover(call, ability, resource)
 
@@ -99,8 +102,7 @@ def _caps_cover(call: Call, ability: str, resource: str) -> bool:
 
 
 def _denial(call: Call, ability: str, resource: str, verdict: Verdict) -> Forbidden:
-    owner, _ = split(resource)
-    if call.caller.is_agent and owner == call.caller.user:
+    if call.caller.is_agent and _owner(resource) == call.caller.user:
         caps = ", ".join(f"{cap['can']} on {cap['with'] or 'everything'}" for cap in call.caller.caps or ())
         return CapabilityDenied(
             f"Capability denied: {ability} on {resource} is outside this agent's caps ({caps or 'none'}). "
@@ -108,3 +110,7 @@ def _denial(call: Call, ability: str, resource: str, verdict: Verdict) -> Forbid
         )
     why = verdict.reason if call.caller.proofs else "no proof presented"
     return Forbidden(f"Access denied: {ability} on {resource} - {why}")
+
+
+def _owner(resource: str) -> str:
+    return resource.partition("/")[0]

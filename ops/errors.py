@@ -1,4 +1,7 @@
-"""Why an operation was refused. Every leaf has a stable `code`, which `venue.problems` maps to an HTTP status."""
+"""Why an operation was refused.
+
+Every leaf has a stable `code`, which `venue.problems` maps to an HTTP status.
+"""
 
 from ucan.errors import UcanError
 
@@ -13,6 +16,12 @@ class UnknownOperation(OpsError):
     """No operation goes by this reference."""
 
     code = "unknown_operation"
+
+
+class NotFoundInCatalogue(OpsError):
+    """No operation stands at this place of the catalogue."""
+
+    code = "not_found"
 
 
 class BadInput(OpsError):
@@ -76,7 +85,9 @@ class QuotaExceeded(OpsError):
 
 
 class NotCompleted(OpsError):
-    """A run whose job ended otherwise than complete: rejected, expired or cancelled; the message is the job's own."""
+    """A run whose job ended otherwise than complete:
+    rejected, expired or cancelled; the message is the job's own.
+    """
 
     code = "not_completed"
 

@@ -1,7 +1,8 @@
 """The one function that signs authority: shared by the answer to a request and by `ucan:issue` (D9).
 
-Who may be conferred what is decided here, on the grantor's own authority; what was consented to was decided before
-(`inbox.consent`). Whatever is signed has its row in the ledger and its line in the audit, in the same transaction.
+Who may be conferred what is decided here, on the grantor's own authority; what was consented to was decided
+before (`inbox.consent`). Whatever is signed has its row in the ledger and its line in the audit, in the same
+transaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,14 @@ from . import access
 from .model import Call
 
 
-def confer(call: Call, grants: Sequence[Grant], *, audience: str, exp: int | None, request: str | None) -> str:
+def confer(
+    call: Call,
+    grants: Sequence[Grant],
+    *,
+    audience: str,
+    exp: int | None,
+    request: str | None,
+) -> str:
     """Sign one token over these grants for `audience`, as the venue, at the instruction of the caller.
 
     `exp` in unix seconds. Raises NotGrantable (`denied`) when any of them is not the caller's to give.
@@ -29,7 +37,9 @@ def confer(call: Call, grants: Sequence[Grant], *, audience: str, exp: int | Non
     for grant in grants:
         relied_on += _authority(call, grant, exp)
     grantor = call.caller.user
-    facts: dict[str, Any] = {"grantor": grantor} if request is None else {"grantor": grantor, "request": request}
+    facts: dict[str, Any] = (
+        {"grantor": grantor} if request is None else {"grantor": grantor, "request": request}
+    )
     token = issue(
         call.world.signer,
         audience=audience,
@@ -50,11 +60,13 @@ def _authority(call: Call, grant: Grant, exp: int | None) -> Sequence[str]:
     if owner == call.caller.user:
         if not managed and call.world.grants.attest == "managed":
             raise NotGrantable(
-                "This venue signs only for the users that it manages: sign the grant with your own key, as a token ask lets you"
+                "This venue signs only for the users that it manages: sign the grant with your own key"
             )
         return ()
     if not managed:
-        raise NotGrantable(f"{grant.resource} is not yours to give, and this venue does not sign for its owner")
+        raise NotGrantable(
+            f"{grant.resource} is not yours to give, and this venue does not sign for its owner"
+        )
     verdict = access.by_proof(call, f"grant/{grant.can}", grant.resource)
     if not verdict:
         raise NotGrantable(f"No granting right over {grant.resource}: {verdict.reason}")

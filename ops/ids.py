@@ -9,7 +9,7 @@ _COUNTER = 1 << 16
 
 
 class IdSource:
-    """Makes ids that strictly increase within a process, even while the clock stands still or runs backwards."""
+    """Makes ids that strictly increase in a process, even while the clock stands still or runs back."""
 
     def __init__(self, clock: Clock, entropy: Callable[[int], bytes]) -> None:
         self._clock = clock

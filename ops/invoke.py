@@ -1,7 +1,8 @@
 """From a named operation and its input to a committed effect (step 3 of the flow).
 
-One call is one unit of work: who may call is decided before the input is looked at, the input before anything is read, and the
-job is written in the transaction of its effect. A refusal leaves nothing behind but, where the audit asks for it, its line.
+One call is one unit of work: who may call is decided before the input is looked at, the input before anything
+is read, and the job is written in the transaction of its effect. A refusal leaves nothing behind but, where
+the audit asks for it, its line.
 """
 
 from collections.abc import Callable
@@ -74,7 +75,9 @@ class Invoker:
         return await self.fresh(work)
 
     async def cancel(self, job_id: str, reason: str | None, caller: Caller) -> dict[str, Any]:
-        """Cancel a job, as its maker or owner; a finished one is returned unchanged (D18). Raises NoSuchJob."""
+        """Cancel a job, as its maker or owner;
+        a finished one is returned unchanged (D18). Raises NoSuchJob.
+        """
         stored = jobs.parse_id(job_id)
 
         def work(tx: Transaction) -> None:
@@ -88,7 +91,9 @@ class Invoker:
         return await self.job(job_id, caller)
 
     async def fresh(self, work: Callable[[Transaction], T]) -> T:
-        """Read in one snapshot in which no open request is past its deadline (D17): what is due expires first."""
+        """Read in one snapshot in which no open request is past its deadline (D17):
+        what is due expires first.
+        """
         now = millis(self._world.clock())
 
         def guarded(tx: Transaction) -> tuple[bool, T | None]:
@@ -121,7 +126,13 @@ class Invoker:
                 await self._audit_refusal(operation, data, caller, error)
             raise
 
-    async def _audit_refusal(self, operation: Operation, data: Any, caller: Caller, error: InboxError | OpsError) -> None:
+    async def _audit_refusal(
+        self,
+        operation: Operation,
+        data: Any,
+        caller: Caller,
+        error: InboxError | OpsError,
+    ) -> None:
         named = data.get("id") if isinstance(data, dict) else None
         request = named[:64] if isinstance(named, str) else None
 
@@ -141,7 +152,9 @@ class Invoker:
 
 
 def _checked(operation: Operation, call: Call, data: Any) -> Any:
-    """Who may call, then what they say: in this order, so that an agent learns nothing from the input's fate (D14)."""
+    """Who may call, then what they say:
+    in this order, so that an agent learns nothing from the input's fate (D14).
+    """
     if not operation.public:
         access.require_known(call)
     if not operation.agents and call.caller.is_agent:
@@ -153,7 +166,9 @@ def _checked(operation: Operation, call: Call, data: Any) -> Any:
 
 
 def _recorded(call: Call, operation: Operation, reference: str, data: Any, output: Any) -> Job:
-    """Write the job of a call in the transaction of its effect; the returned one holds what is handed out once."""
+    """Write the job of a call in the transaction of its effect;
+    the returned one holds what is handed out once.
+    """
     parked = isinstance(output, Parked)
     job = Job(
         id=call.job_id,

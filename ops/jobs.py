@@ -33,7 +33,10 @@ def parse_id(text: str) -> str:
 
 
 def parse_request_id(text: str) -> str:
-    """Like `parse_id`, but what is no id at all is a request that is not there. Raises NotFound (`not_found`)."""
+    """Like `parse_id`, but what is no id at all is a request that is not there.
+
+    Raises NotFound (`not_found`).
+    """
     try:
         return parse_id(text)
     except BadInput as error:
@@ -60,8 +63,17 @@ def insert(tx: Transaction, job: Job) -> None:
     _changed(tx, job)
 
 
-def finish_row(tx: Transaction, job: Job, status: JobStatus, now: int, *, output: Any = None, error: str | None = None) -> Job:
-    """Move a parked job to its end (step 6 of the flow). `now` in epoch milliseconds; a job's time never runs backwards.
+def finish_row(
+    tx: Transaction,
+    job: Job,
+    status: JobStatus,
+    now: int,
+    *,
+    output: Any = None,
+    error: str | None = None,
+) -> Job:
+    """Move a parked job to its end (step 6 of the flow). `now` in epoch milliseconds; a job's time never runs
+    backwards.
 
     Raises WrongState (`wrong_state`) when the job may not move there, or was moved by somebody else first.
     """

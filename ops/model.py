@@ -29,10 +29,12 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (house rule 7).
+    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (house
+    rule 7).
 
-    `did` acts; `user` owns the namespace it acts in: the same for a person, the owner for an agent. `caps` are an agent's
-    configured capabilities, None when none are configured. `channel` is how the call came in: web, cli or api.
+    `did` acts; `user` owns the namespace it acts in: the same for a person, the owner for an agent. `caps`
+    are an agent's configured capabilities, None when none are configured. `channel` is how the call came in:
+    web, cli or api.
     """
 
     did: str
@@ -112,7 +114,10 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call under way, inside its unit of work. `now` is epoch milliseconds; `job_id` is the job that it will be."""
+    """One call under way, inside its unit of work.
+
+    `now` is epoch milliseconds; `job_id` is the job that it will be.
+    """
 
     tx: Transaction
     world: World
@@ -132,10 +137,11 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One entry of the catalogue. The models are its schemas; the flags decide who may call it before anything is read.
+    """One entry of the catalogue. The models are its schemas; the flags decide who may call it before
+    anything is read.
 
-    `agents` says whether an agent may call it at all (D9), `read_only` whether a run leaves no job, `secret` names the fields of
-    its output that are handed out once and not kept.
+    `agents` says whether an agent may call it at all (D9), `read_only` whether a run leaves no job, `secret`
+    names the fields of its output that are handed out once and not kept.
     """
 
     path: str

@@ -1,6 +1,8 @@
-"""The catalogue: operations by name, filled by explicit calls (house rule 9), and the virtual `v/` that shows it."""
+"""The catalogue:
+operations by name, filled by explicit calls (house rule 9), and the virtual `v/` that shows it.
+"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import UnknownOperation
@@ -8,7 +10,10 @@ from .model import Operation
 
 
 class Registry:
-    """Every operation of a venue. A reference is a catalogue path, or the adapter form such as `hitl:request`."""
+    """Every operation of a venue.
+
+    A reference is a catalogue path, or the adapter form such as `hitl:request`.
+    """
 
     def __init__(self, operations: Iterable[Operation], dids: Iterable[str] = ()) -> None:
         self._operations: dict[str, Operation] = {}
@@ -23,7 +28,7 @@ class Registry:
         self._operations[operation.path] = operation
         self._aliases[operation.adapter] = operation.path
 
-    def __iter__(self) -> Iterable[Operation]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Operation]:
         return iter(self._operations.values())
 
     def find(self, reference: str) -> Operation:

@@ -1,7 +1,8 @@
 """THE transaction: whatever settles a request goes through `_land` (D16; steps 4 to 6 of the flow).
 
-The decision was made on values; here the row is claimed by one guarded update, the winner alone signs, and job, event, audit and
-ledger are written with it. Zero rows is an answer: it is read again and named. Nobody is told before the commit.
+The decision was made on values; here the row is claimed by one guarded update, the winner alone signs, and
+job, event, audit and ledger are written with it. Zero rows is an answer: it is read again and named. Nobody
+is told before the commit.
 """
 
 from inbox import audit, events, requests, rules
@@ -24,8 +25,8 @@ _ENDS = {
 def answer(call: Call, request_id: str, reply: Reply) -> Request:
     """Settle a request of the caller's own inbox by an answer or a rejection; returns it as it was before.
 
-    The caller is a person: the operation refuses agents before it looks anything up. Raises NotFound (`not_found`),
-    AlreadySettled (`not_open`), Expired (`expired`), StaleDigest, BadRequest, NotGrantable.
+    The caller is a person: the operation refuses agents before it looks anything up. Raises NotFound
+    (`not_found`), AlreadySettled (`not_open`), Expired (`expired`), StaleDigest, BadRequest, NotGrantable.
     """
     request = _mine(call, request_id)
     settlement = rules.decide(request, reply, call.now, call.world.grants, call.world.limits)
@@ -34,7 +35,9 @@ def answer(call: Call, request_id: str, reply: Reply) -> Request:
 
 
 def delete(call: Call, request_id: str) -> bool:
-    """Remove a record from the caller's own inbox; an open one is rejected first (D18). False: there is none."""
+    """Remove a record from the caller's own inbox;
+    an open one is rejected first (D18). False: there is none.
+    """
     request = requests.get(call.tx, call.caller.user, request_id)
     if request is None:
         return False
@@ -47,10 +50,15 @@ def delete(call: Call, request_id: str) -> bool:
 
 
 def cancel(call: Call, job: Job, reason: str | None) -> None:
-    """Withdraw the question behind a parked job (D18). Raises AlreadySettled, Expired when it was settled first."""
+    """Withdraw the question behind a parked job (D18).
+
+    Raises AlreadySettled, Expired when it was settled first.
+    """
     request = requests.find(call.tx, job.id)
     if request is None:
-        raise WrongState(f"The request behind job {job.id} is gone; the venue will close the job when it starts again")
+        raise WrongState(
+            f"The request behind job {job.id} is gone; the venue will close the job when it starts again"
+        )
     rules.check_open(request, call.now)
     _land(call, request, rules.cancel(reason), resolver=call.caller.did)
 

@@ -1,6 +1,7 @@
 """What fell due expires, by one timer; and what a launch puts right before the port opens (D17, D21)."""
 
 import asyncio
+import contextlib
 import logging
 
 from inbox import events, requests
@@ -35,7 +36,8 @@ async def expire_due(db: Database, world: World) -> int:
 async def launch(db: Database, world: World) -> int:
     """Settle what fell due while the venue was down, then check that every parked job has its open record.
 
-    A breach is repaired toward the safe side (job failed, record cancelled) and logged with its id. Returns how many there were.
+    A breach is repaired toward the safe side (job failed, record cancelled) and logged with its id. Returns
+    how many there were.
     """
     await expire_due(db, world)
 
@@ -63,8 +65,8 @@ async def launch(db: Database, world: World) -> int:
 async def run(db: Database, world: World, bells: events.Bells) -> None:
     """Sleep until the earliest deadline and expire what is due, for as long as the venue runs.
 
-    The deadline is read on the venue's clock; the sleep runs on the loop's time and is cut short when a request with a
-    deadline is posted, and after a minute in any case, for a clock may be set.
+    The deadline is read on the venue's clock; the sleep runs on the loop's time and is cut short when a
+    request with a deadline is posted, and after a minute in any case, for a clock may be set.
     """
     with bells.listening(events.DEADLINES) as bell:
         while True:
@@ -74,10 +76,8 @@ async def run(db: Database, world: World, bells: events.Bells) -> None:
             if deadline is not None:
                 wait = min(wait, (deadline - millis(world.clock())) / 1000)
             if wait > 0:
-                try:
+                with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(bell.wait(), wait)
-                except TimeoutError:
-                    pass
             else:
                 await expire_due(db, world)
 

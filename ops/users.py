@@ -28,11 +28,18 @@ def register(tx: Transaction, did: str, now: int) -> None:
 
 
 def enrol(
-    tx: Transaction, owner: str, agent_id: str, caps: Sequence[Mapping[str, Any]] | None, jti: str, exp: int, now: int
+    tx: Transaction,
+    owner: str,
+    agent_id: str,
+    caps: Sequence[Mapping[str, Any]] | None,
+    jti: str,
+    exp: int,
+    now: int,
 ) -> None:
     """Record an agent and its first live token, or another token for an agent that is enrolled already.
 
-    Raises WrongState (`wrong_state`) for an id that was revoked (it is never used again), or for other caps than the agent has.
+    Raises WrongState (`wrong_state`) for an id that was revoked (it is never used again), or for other caps
+    than the agent has.
     """
     text = None if caps is None else canonical(list(caps))
     row = tx.one("agent.get", owner=owner, agent_id=agent_id)
@@ -61,5 +68,7 @@ def revoke(tx: Transaction, owner: str, agent_id: str, now: int) -> bool:
 
 
 def agents(tx: Transaction, owner: str) -> Sequence[Row]:
-    """A user's agents, revoked ones too, by id; `exp` is when the last of its tokens ends, in unix seconds."""
+    """A user's agents, revoked ones too, by id;
+    `exp` is when the last of its tokens ends, in unix seconds.
+    """
     return tx.all("agent.list", owner=owner)

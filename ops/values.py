@@ -22,7 +22,9 @@ _PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a path leads: whose namespace, which one (empty for the root of it all), and the segments below it."""
+    """Where a path leads:
+    whose namespace, which one (empty for the root of it all), and the segments below it.
+    """
 
     owner: str
     namespace: str
@@ -100,7 +102,8 @@ def write(call: Call, place: Place, value: Any) -> tuple[bool, bool]:
 def delete(call: Call, place: Place) -> bool:
     """Delete below `w/`, or a whole record of the caller's own inbox; says whether anything was there (D18).
 
-    Raises AgentRefused (`agent_refused`): to delete an open record is to answer it. Raises NotWritable, Forbidden.
+    Raises AgentRefused (`agent_refused`): to delete an open record is to answer it. Raises NotWritable,
+    Forbidden.
     """
     if place.namespace == "h":
         return _delete_record(call, place)

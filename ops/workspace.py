@@ -1,8 +1,8 @@
 """The workspace `w/`: JSON documents at paths (D24).
 
-A write puts a document where it was told to, unless a document stands above that place: then it changes that one. A
-place that only has documents below it is a map of them. So a thousand small writes are a thousand small rows, and whatever was
-written reads back equal at every depth.
+A write puts a document where it was told to, unless a document stands above that place: then it changes that
+one. A place that only has documents below it is a map of them. So a thousand small writes are a thousand
+small rows, and whatever was written reads back equal at every depth.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ def get(tx: Transaction, owner: str, segments: Sequence[str]) -> Any:
 
 
 def put(tx: Transaction, owner: str, segments: Sequence[str], value: Any, quota: int) -> tuple[bool, bool]:
-    """Write a value; returns whether one was there before, and whether a missing parent below the first level was made.
+    """Write a value; returns whether one was there before, and whether a missing parent below the first level
+    was made.
 
     `quota` is in bytes. Raises BadInput (`invalid_input`), QuotaExceeded (`too_large`).
     """

@@ -1,8 +1,7 @@
 """What every test shares: the case files of others, and the rule that nothing skips in CI.
 
 `--vectors FILE`, `--scenarios FILE`, `--gates FILE`: given one, exactly that file runs, each case a test by
-its id. A test that runs such cases carries the mark `cases("vectors")` (or "scenarios", "gates") and takes its
-file from `case_file(config, kind)`.
+its id. A test that runs such cases carries the mark `cases("vectors")` (or "scenarios", "gates").
 """
 
 import os

@@ -1,4 +1,3 @@
-# ruff: noqa: N818 - each leaf is named after what was refused
 """One tree of errors. Every leaf stands for one kind of refusal, and every error carries a stable code.
 
 Inside the package a refusal is raised; the functions of `ucan.verify` catch it and hand back a Verdict with

@@ -1,8 +1,8 @@
 """What a store promises to the code above it.
 
-A *unit of work* is an ordinary function of a transaction. It crosses into the database's thread once, whole: it
-either commits or leaves nothing. The statements that it runs stand by name in SQL files (`sqlfile`), so that
-one text serves every backend.
+A *unit of work* is an ordinary function of a transaction. It crosses into the database's thread once, whole:
+it either commits or leaves nothing. The statements that it runs stand by name in SQL files (`sqlfile`), so
+that one text serves every backend.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,15 +15,15 @@ T = TypeVar("T")
 class Transaction(Protocol):
     """One unit of work on its way: named statements in, rows out."""
 
-    def run(self, name: str, **values: Any) -> int:
+    def run(self, name: str, /, **values: Any) -> int:
         """Run a statement and return how many rows it changed."""
         ...
 
-    def one(self, name: str, **values: Any) -> Row | None:
+    def one(self, name: str, /, **values: Any) -> Row | None:
         """Run a statement and return its first row, or None."""
         ...
 
-    def all(self, name: str, **values: Any) -> Sequence[Row]:
+    def all(self, name: str, /, **values: Any) -> Sequence[Row]:
         """Run a statement and return every row."""
         ...
 

@@ -1,7 +1,7 @@
 """Forward-only schema changes: numbered SQL files per component, applied under the writer's lock.
 
-A component is a package with files `NNNN_what.sql` in a folder per backend. An empty database is created whole; one
-that lacks a file, or that knows a file that we lack, is refused (D29).
+A component is a package with files `NNNN_what.sql` in a folder per backend. An empty database is created
+whole; one that lacks a file, or that knows a file that we lack, is refused (D29).
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ def migrations(component: str, folder: str) -> tuple[Migration, ...]:
 def missing(wanted: Sequence[Migration], applied: Sequence[tuple[str, int]]) -> tuple[Migration, ...]:
     """What is still to be applied; nothing at all was, for an empty database.
 
-    Raises SchemaMismatch (`schema`) when the database was made by a newer version, or by an older one: serving
-    never changes the schema of a database that holds something.
+    Raises SchemaMismatch (`schema`) when the database was made by a newer version, or by an older one:
+    serving never changes the schema of a database that holds something.
     """
     known = {(item.component, item.number) for item in wanted}
     strange = sorted(set(applied) - known)

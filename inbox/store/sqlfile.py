@@ -1,7 +1,7 @@
 """SQL as source: named statements in files, one text for every backend.
 
-A file holds blocks that begin with `-- name: group.verb`. Parameters are written `:name`; a call that gives one
-too many or one too few is a programming error and refused before the database sees it.
+A file holds blocks that begin with `-- name: group.verb`. Parameters are written `:name`; a call that gives
+one too many or one too few is a programming error and refused before the database sees it.
 """
 
 import re

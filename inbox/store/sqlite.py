@@ -1,9 +1,10 @@
 """SQLite behind the kernel's two verbs: one writer with grouped commits, and readers that never wait for it.
 
-The writer is a thread with one connection. It takes every unit of work that waits, runs each in a savepoint inside
-one `BEGIN IMMEDIATE`, and commits once with `synchronous=FULL`; only then is anybody told. So a unit that fails
-leaves nothing, its neighbours are not harmed, and an answer that was acknowledged survives power loss (D29). A
-caller that is cancelled while it waits leaves no transaction behind: the thread finishes what it began.
+The writer is a thread with one connection. It takes every unit of work that waits, runs each in a savepoint
+inside one `BEGIN IMMEDIATE`, and commits once with `synchronous=FULL`; only then is anybody told. So a unit
+that fails leaves nothing, its neighbours are not harmed, and an answer that was acknowledged survives power
+loss (D29). A caller that is cancelled while it waits leaves no transaction behind: the thread finishes what
+it began.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from .sqlfile import Statement
 _BUSY_MS = 5_000
 _VERSIONS = """
 CREATE TABLE IF NOT EXISTS schema_version (
-  component TEXT NOT NULL, number BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (component, number)
+  component TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (component, number)
 ) STRICT
 """
 
@@ -40,18 +41,18 @@ class SqliteTransaction:
         statement = self._statements[name]
         return self._connection.execute(statement.sql, statement.bind(values))
 
-    def run(self, name: str, **values: Any) -> int:
+    def run(self, name: str, /, **values: Any) -> int:
         """Run a statement and return how many rows it changed."""
         return self._execute(name, values).rowcount
 
-    def one(self, name: str, **values: Any) -> Row | None:
+    def one(self, name: str, /, **values: Any) -> Row | None:
         """Run a statement and return its first row, or None."""
         cursor = self._execute(name, values)
         row = cursor.fetchone()
         cursor.close()  # an open cursor would keep its savepoint from being released
         return None if row is None else dict(row)
 
-    def all(self, name: str, **values: Any) -> Sequence[Row]:
+    def all(self, name: str, /, **values: Any) -> Sequence[Row]:
         """Run a statement and return every row."""
         return [dict(row) for row in self._execute(name, values).fetchall()]
 
@@ -108,8 +109,8 @@ class SqliteDatabase:
     async def open(self, tell: Callable[[frozenset[str]], None]) -> None:
         """Connect and, when the file is empty, create the schema.
 
-        Raises StoreError (`store`) for a file that cannot be opened, SchemaMismatch (`schema`) for one that was made
-        by another version.
+        Raises StoreError (`store`) for a file that cannot be opened, SchemaMismatch (`schema`) for one that
+        was made by another version.
         """
         loop = asyncio.get_running_loop()
         self._tell = lambda topics: _post(loop, tell, topics)
@@ -146,7 +147,8 @@ class SqliteDatabase:
             raise StoreError("the database is closed")
         return asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
 
-    # --- readers -----------------------------------------------------------------------------------------------
+    # --- readers
+    # -----------------------------------------------------------------------------------------------
 
     def _open_reader(self) -> None:
         # Used by its own thread alone, but closed by whoever closes the store.
@@ -166,7 +168,8 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise _translated(error) from error
 
-    # --- the writer --------------------------------------------------------------------------------------------
+    # --- the writer
+    # --------------------------------------------------------------------------------------------
 
     def _write_loop(self, started: Future[None]) -> None:
         try:
@@ -223,7 +226,7 @@ class SqliteDatabase:
         connection.execute("SAVEPOINT unit")
         try:
             unit.result = unit.work(transaction)
-        except BaseException as error:  # noqa: BLE001 - it belongs to whoever handed the unit in
+        except BaseException as error:
             if not connection.in_transaction:
                 raise sqlite3.OperationalError("the whole transaction was rolled back") from error
             connection.execute("ROLLBACK TO unit")

@@ -27,9 +27,11 @@ class EnrolInput(BaseModel):
     agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
     caps: list[Any] | None = Field(
         default=None,
-        description="Capabilities {with, can} over the owner's namespace. Absent: to ask its owner, no more. Empty: nothing at all.",
+        description="What it may do in your namespace, as {with, can}. Absent: ask you. Empty: nothing.",
     )
-    lifetime: int = Field(default=90 * DAY, ge=60, le=3_653 * DAY, description="Seconds that the token lives.")
+    lifetime: int = Field(
+        default=90 * DAY, ge=60, le=3_653 * DAY, description="Seconds that the token lives."
+    )
 
 
 class EnrolOutput(BaseModel):
@@ -53,7 +55,9 @@ class ListInput(BaseModel):
 
 
 class AgentShape(BaseModel):
-    """One agent; `exp` is when the last of its live tokens ends, `revoked` when it was revoked (epoch milliseconds)."""
+    """One agent;
+    `exp` is when the last of its live tokens ends, `revoked` when it was revoked (epoch milliseconds).
+    """
 
     did: str
     agentId: str  # noqa: N815 - the wire's name
@@ -139,7 +143,7 @@ OPERATIONS = (
         path="v/ops/agent/enrol",
         adapter="agent:enrol",
         name="Enrol Agent",
-        description="Give an agent an identity in your namespace and a token to act with. The token is shown once.",
+        description="Give an agent an identity in your namespace, and a token that is shown once.",
         input=EnrolInput,
         output=EnrolOutput,
         handler=enrol,

@@ -10,7 +10,9 @@ from ..model import Call, Operation
 from ..tree import Missing, type_word
 
 _MAX_SIZE = 1_000_000
-_PATH = Field(description="A path such as w/reports/q3; a bare one is your own, a foreign one begins with a DID.")
+_PATH = Field(
+    description="A path such as w/reports/q3; a bare one is your own, a foreign one begins with a DID."
+)
 
 
 class ReadInput(BaseModel):
@@ -89,7 +91,13 @@ def read(call: Call, data: ReadInput) -> dict[str, Any]:
         return {"exists": False, "value": None, "valueBytes": 0}
     size = values.size_of(value)
     if size > data.max_size:
-        return {"exists": True, "type": type_word(value), "value": None, "truncated": True, "valueBytes": size}
+        return {
+            "exists": True,
+            "type": type_word(value),
+            "value": None,
+            "truncated": True,
+            "valueBytes": size,
+        }
     return {"exists": True, "value": value, "valueBytes": size}
 
 
@@ -125,7 +133,7 @@ OPERATIONS = (
         path="v/ops/covia/read",
         adapter="covia:read",
         name="Read",
-        description="Read the JSON value at a path: w/ for documents, h/ for the inbox, j/ for jobs, v/ for the catalogue.",
+        description="Read the JSON value at a path: w/ documents, h/ inbox, j/ jobs, v/ catalogue.",
         input=ReadInput,
         output=ReadOutput,
         handler=read,

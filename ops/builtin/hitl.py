@@ -1,4 +1,6 @@
-"""`hitl:request`, `hitl:respond`, `hitl:list`: ask a person, answer as that person, see what waits (D12-D19)."""
+"""`hitl:request`, `hitl:respond`, `hitl:list`:
+ask a person, answer as that person, see what waits (D12-D19).
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -18,15 +20,20 @@ _DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
 
 
 class RequestInput(BaseModel):
-    """What to ask, and whom. Keys that are not named here are ignored, but `grants` is refused: offers belong to choices."""
+    """What to ask, and whom.
+
+    Keys that are not named here are ignored, but `grants` is refused: offers belong to choices.
+    """
 
     model_config = ConfigDict(strict=True)
 
     title: str = Field(description="One line that says what is to be decided.")
-    asks: list[Any] = Field(description="The typed questions: text, approval, choice or checkboxes, each as AskShape.")
-    description: str | None = Field(default=None, description="Markdown: what a person needs to know to decide.")
+    asks: list[Any] = Field(
+        description="The typed questions: text, approval, choice or checkboxes, each as AskShape."
+    )
+    description: str | None = Field(default=None, description="Markdown: what a person needs to know.")
     user: _DID | None = Field(default=None, description="Whose inbox; the caller's own user when absent.")
-    timeout: int | None = Field(default=None, description="Seconds until the request expires; it waits for ever when absent.")
+    timeout: int | None = Field(default=None, description="Seconds until it expires; for ever when absent.")
     grants: None = Field(default=None, exclude=True, json_schema_extra={"not": {}})
 
     @model_validator(mode="after")
@@ -45,7 +52,7 @@ class RequestOutput(BaseModel):
     comments: dict[str, str] | None = None
     comment: str | None = None
     grants: list[dict[str, Any]] | None = None
-    token: str | None = Field(default=None, description="One UCAN for what was offered, triggered and echoed.")
+    token: str | None = Field(default=None, description="A UCAN for what was echoed.")
 
 
 class RespondInput(BaseModel):
@@ -56,10 +63,12 @@ class RespondInput(BaseModel):
     id: str
     outcome: Literal["answer", "reject"]
     answers: Any = Field(default=None, description="Answers by ask id.", json_schema_extra={"type": "object"})
-    comments: Any = Field(default=None, description="Remarks by ask id.", json_schema_extra={"type": "object"})
-    comment: Any = Field(default=None, description="A remark on the whole.", json_schema_extra={"type": "string"})
+    comments: Any = Field(default=None, description="Remarks by ask.", json_schema_extra={"type": "object"})
+    comment: Any = Field(default=None, description="An overall remark.", json_schema_extra={"type": "string"})
     grants: Any = Field(
-        default=None, description="The offers to confer, each repeated as offered.", json_schema_extra={"type": "array"}
+        default=None,
+        description="The offers to confer, as offered.",
+        json_schema_extra={"type": "array"},
     )
     digest: str | None = Field(default=None, description="The digest of the record that was shown.")
 
@@ -101,7 +110,10 @@ class ListOutput(BaseModel):
 
 
 def request(call: Call, data: RequestInput) -> Parked:
-    """Put a request into an inbox and park the job. Everything is checked before anything is written (D12)."""
+    """Put a request into an inbox and park the job.
+
+    Everything is checked before anything is written (D12).
+    """
     target = _target(call, data.user)
     record = rules.post(
         _submission(data),
@@ -131,7 +143,9 @@ def respond(call: Call, data: RespondInput) -> dict[str, str]:
 def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
     """A page of the caller's inbox; an agent sees what it asked itself (D23)."""
     if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-        raise CapabilityDenied("Capability denied: this agent's caps are empty, and let it do nothing. Ask the owner.")
+        raise CapabilityDenied(
+            "Capability denied: this agent's caps are empty, and let it do nothing. Ask the owner."
+        )
     mine = call.caller.did if call.caller.is_agent else None
     owner = call.caller.user
     after = "" if data.cursor is None else jobs.parse_request_id(data.cursor)
@@ -173,10 +187,14 @@ def _asks_with_place(raw: list[Any]) -> list[Ask]:
 
 
 def _deliverable(call: Call, target: str) -> None:
-    """Free within the caller's own family; elsewhere by delegation, with one denial for known and unknown targets (D12)."""
+    """Free within the caller's own family;
+    elsewhere by delegation, with one denial for known and unknown targets (D12).
+    """
     if target == call.caller.user:
         if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-            raise CapabilityDenied("Capability denied: hitl/request; this agent's caps are empty. Ask the owner.")
+            raise CapabilityDenied(
+                "Capability denied: hitl/request; this agent's caps are empty. Ask the owner."
+            )
         return
     access.require(call, "hitl/request", f"{target}/h/")
     if not users.registered(call.tx, target):
@@ -186,9 +204,13 @@ def _deliverable(call: Call, target: str) -> None:
 def _has_room(call: Call, target: str) -> None:
     limits = call.world.limits
     if requests.open_by_maker(call.tx, owner_of(call.caller.did)) >= limits.open_per_requester:
-        raise TooManyOpen(f"You have {limits.open_per_requester} open requests, and may not have more (open_per_requester)")
+        raise TooManyOpen(
+            f"You have {limits.open_per_requester} open requests, and may not have more (open_per_requester)"
+        )
     if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
-        raise TooManyOpen(f"That inbox has {limits.open_per_inbox} open requests, and takes no more (open_per_inbox)")
+        raise TooManyOpen(
+            f"That inbox has {limits.open_per_inbox} open requests, and takes no more (open_per_inbox)"
+        )
 
 
 def _reply(data: RespondInput) -> Reply:
@@ -227,7 +249,11 @@ def _objects(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:
-    summary = {"id": row["id"], "from": row["requester"], **{key: row[key] for key in ("title", "status", "created")}}
+    summary = {
+        "id": row["id"],
+        "from": row["requester"],
+        **{key: row[key] for key in ("title", "status", "created")},
+    }
     return summary if row["expires"] is None else {**summary, "expires": row["expires"]}
 
 
@@ -237,9 +263,9 @@ OPERATIONS = (
         adapter="hitl:request",
         name="HITL Request",
         description=(
-            "Ask a person. The request lands in their inbox and the job waits (INPUT_REQUIRED) until they answer, reject it, or it "
-            "expires. Asks are text, approval, choice or checkboxes; an approval ask and an option may offer grants, which the "
-            "person confers by echoing them. You cannot answer your own request."
+            "Ask a person. The request lands in their inbox and the job waits (INPUT_REQUIRED) until they "
+            "answer, reject it, or it expires. Asks are text, approval, choice or checkboxes; an approval "
+            "and an option may offer grants, which the person confers by echoing them. Agents cannot answer."
         ),
         input=RequestInput,
         output=RequestOutput,

@@ -8,7 +8,7 @@ from inbox.model import MAX_SECONDS, Grant
 from ucan.capability import absolute, parse
 from ucan.did import is_did
 from ucan.errors import UcanError
-from ucan.verify import authorise, root_authority, verify
+from ucan.verify import Verdict, authorise, rights_of, verify
 
 from .. import access, granting
 from ..errors import BadInput, refused
@@ -55,7 +55,10 @@ class VerifyInput(BaseModel):
 
 
 class VerifyOutput(BaseModel):
-    """What the token is worth here. `valid` speaks of signatures and times, `rootAuthority` of whose word it is."""
+    """What the token is worth here.
+
+    `valid` speaks of signatures and times, `rootAuthority` of whose word it is.
+    """
 
     valid: bool
     reason: str | None = None
@@ -83,8 +86,20 @@ def check(call: Call, data: VerifyInput) -> dict[str, Any]:
     verdict = verify(data.token, now=call.now_seconds)
     if not verdict:
         return {"valid": False, "reason": verdict.reason}
-    described = root_authority(data.token, now=call.now_seconds, roots=access.roots(call))
-    return {"valid": True, **described, **_authorisation(call, data)}
+    return {"valid": True, **_described(call, verdict), **_authorisation(call, data)}
+
+
+def _described(call: Call, verdict: Verdict) -> dict[str, Any]:
+    rights = rights_of(verdict, access.roots(call))
+    token = verdict.chain[0]
+    return {
+        "iss": token.iss,
+        "aud": token.aud,
+        "exp": token.exp,
+        "chainDepth": rights.chain_depth - 1,  # the wire counts hops, not tokens
+        "rootIssuer": rights.root_issuer,
+        "att": [{**capability.as_claim(), "rootAuthority": word} for capability, word in rights.att],
+    }
 
 
 def _authorisation(call: Call, data: VerifyInput) -> dict[str, Any]:
@@ -130,7 +145,7 @@ OPERATIONS = (
         path="v/ops/ucan/issue",
         adapter="ucan:issue",
         name="Issue UCAN Token",
-        description="Have the venue sign a token that confers what is yours, on one audience, until a given second.",
+        description="Have the venue sign a token that confers what is yours on one audience.",
         input=IssueInput,
         output=IssueOutput,
         handler=issue,
@@ -141,7 +156,7 @@ OPERATIONS = (
         path="v/ops/ucan/verify",
         adapter="ucan:verify",
         name="Verify UCAN Token",
-        description="Say whether a token is valid now, whose authority it carries, and whether it authorises a given use.",
+        description="Say whether a token is valid now, whose word it carries, and what it authorises.",
         input=VerifyInput,
         output=VerifyOutput,
         handler=check,

@@ -10,13 +10,13 @@ CREATE TABLE request (
   title      TEXT   NOT NULL,
   body       TEXT   NOT NULL,
   digest     TEXT   NOT NULL,
-  created    BIGINT NOT NULL,
-  expires    BIGINT,
+  created    INTEGER NOT NULL,
+  expires    INTEGER,
   status     TEXT   NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'answered', 'rejected', 'expired', 'cancelled')),
   response   TEXT,
   resolver   TEXT,
   channel    TEXT,
-  settled    BIGINT,
+  settled    INTEGER,
   CHECK ((status = 'open') = (settled IS NULL)),
   CHECK (status <> 'open' OR (response IS NULL AND resolver IS NULL))
 ) STRICT;
@@ -55,13 +55,13 @@ BEGIN SELECT RAISE(ABORT, 'venue: an open request is settled before it is delete
 
 CREATE TABLE feed (
   feed    TEXT   NOT NULL PRIMARY KEY,
-  version BIGINT NOT NULL
+  version INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE event (
   feed    TEXT   NOT NULL,
-  version BIGINT NOT NULL,
-  at      BIGINT NOT NULL,
+  version INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
   kind    TEXT   NOT NULL,
   subject TEXT   NOT NULL,
   PRIMARY KEY (feed, version)
@@ -70,7 +70,7 @@ CREATE TABLE event (
 -- line is the canonical JSON that hash was taken over; it names the hash before it.
 CREATE TABLE audit (
   inbox TEXT   NOT NULL,
-  seq   BIGINT NOT NULL,
+  seq   INTEGER NOT NULL,
   line  TEXT   NOT NULL,
   hash  TEXT   NOT NULL,
   PRIMARY KEY (inbox, seq)

@@ -2,10 +2,10 @@
 -- Times are milliseconds since the epoch but for exp, which is unix seconds as in the tokens; JSON is canonical text.
 
 CREATE TABLE venue (
-  one     BIGINT NOT NULL PRIMARY KEY CHECK (one = 1),
+  one     INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
   did     TEXT   NOT NULL,
   key_did TEXT   NOT NULL,
-  created BIGINT NOT NULL
+  created INTEGER NOT NULL
 ) STRICT;
 
 CREATE TRIGGER venue_keeps_its_identity BEFORE UPDATE ON venue
@@ -13,7 +13,7 @@ BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is cr
 
 CREATE TABLE user (
   did     TEXT   NOT NULL PRIMARY KEY,
-  created BIGINT NOT NULL
+  created INTEGER NOT NULL
 ) STRICT;
 
 -- An id that was revoked is never used again, so its row stays. caps is null when the agent has none configured.
@@ -21,8 +21,8 @@ CREATE TABLE agent (
   owner    TEXT   NOT NULL,
   agent_id TEXT   NOT NULL,
   caps     TEXT,
-  created  BIGINT NOT NULL,
-  revoked  BIGINT,
+  created  INTEGER NOT NULL,
+  revoked  INTEGER,
   PRIMARY KEY (owner, agent_id)
 ) STRICT;
 
@@ -31,7 +31,7 @@ CREATE TABLE agent_token (
   jti      TEXT   NOT NULL PRIMARY KEY,
   owner    TEXT   NOT NULL,
   agent_id TEXT   NOT NULL,
-  exp      BIGINT NOT NULL,
+  exp      INTEGER NOT NULL,
   FOREIGN KEY (owner, agent_id) REFERENCES agent (owner, agent_id)
 ) STRICT;
 
@@ -50,8 +50,8 @@ CREATE TABLE job (
   input   TEXT,
   output  TEXT,
   error   TEXT,
-  created BIGINT NOT NULL,
-  updated BIGINT NOT NULL
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX job_by_owner ON job (owner, id);
@@ -64,7 +64,7 @@ BEGIN SELECT RAISE(ABORT, 'venue: a finished job does not change'); END;
 -- The state chain of a job: record is canonical JSON and names the hash of the record before it.
 CREATE TABLE job_state (
   job    TEXT   NOT NULL,
-  seq    BIGINT NOT NULL,
+  seq    INTEGER NOT NULL,
   record TEXT   NOT NULL,
   hash   TEXT   NOT NULL,
   PRIMARY KEY (job, seq),
@@ -76,14 +76,14 @@ CREATE TABLE document (
   owner TEXT   NOT NULL,
   path  TEXT   NOT NULL,
   value TEXT   NOT NULL,
-  size  BIGINT NOT NULL,
+  size  INTEGER NOT NULL,
   PRIMARY KEY (owner, path)
 ) STRICT;
 
 -- How many bytes a user's documents take together (D22).
 CREATE TABLE workspace (
   owner TEXT   NOT NULL PRIMARY KEY,
-  bytes BIGINT NOT NULL
+  bytes INTEGER NOT NULL
 ) STRICT;
 
 -- The ledger of what this venue signed: hashes, never tokens. grants and proofs are JSON lists.
@@ -92,10 +92,10 @@ CREATE TABLE mint (
   grantor  TEXT   NOT NULL,
   audience TEXT   NOT NULL,
   grants   TEXT   NOT NULL,
-  exp      BIGINT,
+  exp      INTEGER,
   request  TEXT,
   proofs   TEXT   NOT NULL,
-  created  BIGINT NOT NULL
+  created  INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX mint_by_grantor ON mint (grantor, created);

@@ -1,0 +1,149 @@
+"""The composition root: the one visible place where everything is wired (house rule 9)."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from inbox.clock import Clock, millis, system_clock
+from inbox.errors import InboxError, SchemaMismatch
+from inbox.events import Bells
+from inbox.store.base import Database, Transaction
+from inbox.store.migrate import migrations
+from inbox.store.sqlfile import load as load_statements
+from inbox.store.sqlite import SqliteDatabase
+from ops import sweep
+from ops.builtin import agent, covia, hitl, ucan
+from ops.ids import IdSource
+from ops.invoke import Invoker
+from ops.model import World
+from ops.registry import Registry, catalogue
+from ucan.did import web_did
+from ucan.keys import Ed25519Signer
+
+from . import problems
+from .auth import Authenticator
+from .config import Settings
+from .guard import Guard
+from .routes import discovery, invoke, jobs, operations, values
+from .waiting import Waiters
+
+log = logging.getLogger("venue")
+
+OPERATIONS = (*hitl.OPERATIONS, *ucan.OPERATIONS, *covia.OPERATIONS, *agent.OPERATIONS)
+_STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
+
+
+def open_database(path: Path) -> SqliteDatabase:
+    """The store of a venue on one SQLite file, with its schema; it is not connected yet."""
+    schema = (*migrations("inbox", "sql/sqlite"), *migrations("ops", "sql/sqlite"))
+    return SqliteDatabase(path, load_statements(_STATEMENTS), schema)
+
+
+def signer_for(settings: Settings, seed: bytes) -> Ed25519Signer:
+    """The venue's key, under the DID that the settings give it (D1):
+    did:web with a public host, else did:key.
+    """
+    if settings.public_host is None:
+        return Ed25519Signer.from_seed(seed)
+    host, _, port = settings.public_host.partition(":")
+    return Ed25519Signer.from_seed(seed, web_did(host, int(port) if port else None))
+
+
+def create_app(
+    settings: Settings,
+    *,
+    db: Database,
+    signer: Ed25519Signer,
+    clock: Clock = system_clock,
+    entropy: Callable[[int], bytes] = secrets.token_bytes,
+) -> FastAPI:
+    """The venue as an ASGI application. Its lifespan opens the database, puts right what a stop left, and
+    closes it.
+
+    Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
+    """
+    world = _world(settings, signer, clock, entropy)
+    registry = Registry(OPERATIONS, world.dids)
+    bells = Bells()
+    invoker = Invoker(db, world, registry)
+    waiters = Waiters(bells, invoker, streams=settings.limits.streams)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            await _launch(db, world, signer, bells)
+        except InboxError as error:
+            app.state.failure = error
+            await db.close()
+            raise
+        sweeper = asyncio.create_task(sweep.run(db, world, bells))
+        try:
+            yield
+        finally:
+            waiters.stop()
+            sweeper.cancel()
+            await asyncio.gather(sweeper, return_exceptions=True)
+            await db.close()
+
+    app = FastAPI(title="venue", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.failure = None
+    app.state.settings = settings
+    app.state.world = world
+    app.state.registry = registry
+    app.state.db = db
+    app.state.bells = bells
+    app.state.invoker = invoker
+    app.state.waiters = waiters
+    app.state.authenticator = Authenticator(
+        db,
+        world,
+        auto_create=settings.auto_create,
+        require_audience=settings.auth.audience == "required",
+    )
+    for module in (discovery, invoke, jobs, operations, values):
+        app.include_router(module.router)
+    problems.install(app)
+    app.add_middleware(Guard, settings=settings, entropy=entropy)
+    return app
+
+
+async def _launch(db: Database, world: World, signer: Ed25519Signer, bells: Bells) -> None:
+    await db.open(bells.ring)
+    await db.write(lambda tx: _claim(tx, world, signer))
+    await sweep.launch(db, world)
+
+
+def _world(settings: Settings, signer: Ed25519Signer, clock: Clock, entropy: Callable[[int], bytes]) -> World:
+    ceiling = settings.grants.max_lifetime
+    described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
+    return World(
+        did=signer.did,
+        aliases=frozenset({signer.key_did}) - {signer.did},
+        signer=signer,
+        clock=clock,
+        entropy=entropy,
+        new_id=IdSource(clock, entropy),
+        grants=settings.grant_policy(),
+        limits=settings.request_limits(),
+        issue_max_lifetime=settings.ucan.max_lifetime,
+        workspace_bytes=settings.limits.workspace,
+        catalogue=catalogue(OPERATIONS, described),
+    )
+
+
+def _claim(tx: Transaction, world: World, signer: Ed25519Signer) -> None:
+    """Fix the venue's identity in a new database, and refuse a database that belongs to another (D1)."""
+    row = tx.one("venue.get")
+    if row is None:
+        tx.run("venue.insert", did=world.did, key_did=signer.key_did, created=millis(world.clock()))
+    elif (row["did"], row["key_did"]) != (world.did, signer.key_did):
+        raise SchemaMismatch(
+            f"this database belongs to the venue {row['did']} with the key {row['key_did']}; the settings "
+            f"and the key in the data directory say {world.did} with {signer.key_did}. "
+            "The identity of a venue is fixed when it is created"
+        )

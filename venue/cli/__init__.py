@@ -1,0 +1,20 @@
+"""The command `venue`: parse, call, print. Exit status 0 done, 1 refused, 2 usage, 3 unreachable (D33)."""
+
+import typer
+
+from . import demo, key, serve
+
+app = typer.Typer(
+    help="A venue: software agents ask people for decisions and for authority.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+app.command("serve")(serve.serve)
+app.command("demo")(demo.demo)
+app.add_typer(key.app, name="key")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,1 @@
+"""The HTTP routes: decode, call, encode. A handler holds no rule."""

@@ -1,0 +1,59 @@
+"""Step 1 of the flow: `POST invoke` and `POST run` (`wire.md` 2.3, 2.4)."""
+
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from ops.errors import NotCompleted
+from ops.invoke import Invoker
+from ops.model import Job
+
+from ..auth import CallerOf
+from ..problems import HttpProblem
+from ..respond import json_response
+from ..waiting import Waiters
+from ..wire import invoke_body, wait_seconds
+
+router = APIRouter(prefix="/api/v1")
+
+
+@router.post("/invoke")
+async def invoke(request: Request, caller: CallerOf) -> Response:
+    """Run an operation as a durable job: 201 with its record, 200 when it completed within the wait."""
+    body = await invoke_body(request)
+    seconds = wait_seconds(request.query_params.get("wait"), body.wait)
+    caller = replace(caller, proofs=tuple(body.ucans))
+    invoker: Invoker = request.app.state.invoker
+    job = await invoker.invoke(body.operation, body.input, caller)
+    record = job.record()
+    if seconds and not job.status.finished:
+        record = await _waiters(request).finished(job.id, caller, seconds, request)
+    done = bool(seconds) and record["status"] == "COMPLETE"
+    return json_response(record, 200 if done else 201, {"Location": f"/api/v1/jobs/{job.id}"})
+
+
+@router.post("/run")
+async def run(request: Request, caller: CallerOf) -> Response:
+    """Run an operation and answer with its bare output; one that parks is answered once it is finished."""
+    body = await invoke_body(request)
+    caller = replace(caller, proofs=tuple(body.ucans))
+    invoker: Invoker = request.app.state.invoker
+    result = await invoker.run(body.operation, body.input, caller)
+    if not isinstance(result, Job):
+        return json_response(result)
+    return json_response(_output(await _waiters(request).finished(result.id, caller, None, request)))
+
+
+def _output(record: dict[str, Any]) -> Any:
+    if record["status"] == "COMPLETE":
+        return record["output"]
+    if "error" in record:
+        raise NotCompleted(record["error"])
+    raise HttpProblem("shutting_down", f"The venue is stopping; job {record['id']} still waits")
+
+
+def _waiters(request: Request) -> Waiters:
+    waiters: Waiters = request.app.state.waiters
+    return waiters

@@ -1,0 +1,111 @@
+"""Waiting for a job, for the length of a request or of a stream (step 7 of the flow; D25).
+
+A waiter listens first and reads then, so that nothing is missed in between; it costs a memory wake-up and no
+query until something happens. Every wait ends when the venue stops.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from fastapi import Request
+
+from inbox.events import Bells, job_topic
+from ops.invoke import Invoker
+from ops.model import Caller, JobStatus
+
+from .problems import HttpProblem
+
+_HEARTBEAT = 5.0
+Recheck = Callable[[], Awaitable[Any]]
+
+
+class Waiters:
+    """Everybody who waits in this process; `stop` lets them all go."""
+
+    def __init__(self, bells: Bells, invoker: Invoker, *, streams: int) -> None:
+        self._bells = bells
+        self._invoker = invoker
+        self._most = streams
+        self._streams: dict[str, int] = {}
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Let every waiter go; the venue is about to stop. Call it on the loop."""
+        self._stopping = True
+        self._bells.ring_all()
+
+    async def finished(
+        self, job_id: str, caller: Caller, seconds: float | None, request: Request
+    ) -> dict[str, Any]:
+        """The job's record once it is finished, or as it is when the time is up or the client has gone."""
+        loop = asyncio.get_running_loop()
+        end = None if seconds is None else loop.time() + seconds
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            with self._bells.listening(job_topic(job_id)) as bell:
+                while True:
+                    bell.clear()
+                    record = await self._invoker.job(job_id, caller)
+                    left = None if end is None else end - loop.time()
+                    late = left is not None and left <= 0
+                    if _is_finished(record) or late or gone.done() or self._stopping:
+                        return record
+                    ring = asyncio.ensure_future(bell.wait())
+                    await asyncio.wait({ring, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                    ring.cancel()
+        finally:
+            gone.cancel()
+
+    async def frames(self, job_id: str, caller: Caller, recheck: Recheck) -> AsyncIterator[str]:
+        """The frames of a job's stream: its record now, then at every change; the last one finishes it.
+
+        `recheck` raises once the bearer is no longer good; then the stream ends and says no more.
+        """
+        last = None
+        with self._bells.listening(job_topic(job_id)) as bell:
+            while not self._stopping:
+                bell.clear()
+                try:
+                    await recheck()
+                except Exception:  # noqa: BLE001 - whatever is wrong now, it gets nothing more
+                    return
+                record = await self._invoker.job(job_id, caller)
+                if record["updated"] != last or _is_finished(record):
+                    yield f"event: job-update\ndata: {json.dumps(record, ensure_ascii=False)}\n\n"
+                    last = record["updated"]
+                else:
+                    yield ": still here\n\n"
+                if _is_finished(record):
+                    return
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(bell.wait(), _HEARTBEAT)
+
+    @contextlib.contextmanager
+    def a_stream(self, caller: Caller) -> Any:
+        """A place among the caller's streams. Raises HttpProblem (`too_many_streams`)."""
+        self.check_stream(caller)
+        self._streams[caller.did] = self._streams.get(caller.did, 0) + 1
+        try:
+            yield
+        finally:
+            self._streams[caller.did] -= 1
+            if not self._streams[caller.did]:
+                del self._streams[caller.did]
+
+    def check_stream(self, caller: Caller) -> None:
+        """Raises HttpProblem (`too_many_streams`) when the caller has as many streams as it may have."""
+        if self._streams.get(caller.did, 0) >= self._most:
+            raise HttpProblem("too_many_streams", f"At most {self._most} streams at once (streams)")
+
+
+def _is_finished(record: dict[str, Any]) -> bool:
+    return JobStatus(record["status"]).finished
+
+
+async def _disconnected(request: Request) -> None:
+    """Return once the client has gone; its body has been read, so nothing else can come."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

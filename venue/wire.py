@@ -1,0 +1,119 @@
+"""What comes over the wire, decoded strictly, or refused with a sentence (D20, D22; `wire.md` 2.3)."""
+
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from inbox.explain import explain
+from ucan.errors import Malformed
+from ucan.strict import loads
+
+from .problems import HttpProblem
+
+M = TypeVar("M", bound=BaseModel)
+
+MAX_WAIT = 120.0
+"""The longest that an invoke waits, in seconds."""
+
+_MAX_PROOFS = 16
+_MAX_PROOF = 64 * 1024
+
+
+class InvokeBody(BaseModel):
+    """The body of `invoke` and `run`. `ucans` are proofs; they never say who calls, and are never stored."""
+
+    model_config = ConfigDict(strict=True)
+
+    operation: str
+    input: Any = None
+    ucans: list[str] = []
+    wait: bool | int | str | None = None
+    private: bool = False
+
+    def __repr__(self) -> str:
+        return f"InvokeBody({self.operation!r})"
+
+
+class CancelBody(BaseModel):
+    """The optional body of a cancel."""
+
+    model_config = ConfigDict(strict=True)
+
+    reason: str | None = None
+
+
+async def json_body(request: Request) -> Any:
+    """The body as JSON, or None when there is none. Raises HttpProblem (`invalid_json`)."""
+    raw = await request.body()
+    if not raw:
+        return None
+    try:
+        return loads(raw, max_depth=request.app.state.settings.limits.depth)
+    except Malformed as error:
+        raise HttpProblem("invalid_json", f"Request body is not valid JSON: {error}") from None
+
+
+async def invoke_body(request: Request) -> InvokeBody:
+    """The body of `invoke` and `run`. Raises HttpProblem (`invalid_json`, `invalid_input`)."""
+    body = _model(InvokeBody, await json_body(request))
+    if body.private:
+        raise HttpProblem("invalid_input", "private: every job of this venue is recorded")
+    check_proofs(body.ucans)
+    return body
+
+
+async def cancel_body(request: Request) -> CancelBody:
+    """The body of a cancel; none is as good as an empty one."""
+    return _model(CancelBody, await json_body(request) or {})
+
+
+def header_proofs(request: Request) -> tuple[str, ...]:
+    """The proofs that came with a body-less read, in `X-Covia-Ucans`, separated by commas."""
+    header = request.headers.get("x-covia-ucans", "")
+    proofs = tuple(part.strip() for part in header.split(",") if part.strip())
+    check_proofs(proofs)
+    return proofs
+
+
+def check_proofs(proofs: list[str] | tuple[str, ...]) -> None:
+    """Raises HttpProblem (`too_large`) for more or larger proofs than a chain may have (D8)."""
+    if len(proofs) > _MAX_PROOFS or any(len(proof) > _MAX_PROOF for proof in proofs):
+        raise HttpProblem(
+            "too_large", f"ucans: at most {_MAX_PROOFS} proofs of at most {_MAX_PROOF} bytes each"
+        )
+
+
+def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
+    """How long to wait for a job, in seconds;
+    the query overrides the body. Raises HttpProblem (`invalid_input`).
+    """
+    asked: bool | int | str | None = query if query is not None else body
+    if isinstance(asked, str):
+        asked = {"true": True, "false": False}.get(
+            asked, int(asked) if asked.isascii() and asked.isdigit() else -1
+        )
+    if asked is None or asked is False:
+        return 0.0
+    if asked is True:
+        return MAX_WAIT
+    if asked < 0:
+        raise HttpProblem("invalid_input", "wait: must be true, false or a number of milliseconds")
+    return min(asked / 1000, MAX_WAIT)
+
+
+def whole_number(request: Request, name: str, default: int) -> int:
+    """A whole number of the query. Raises HttpProblem (`invalid_input`)."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise HttpProblem("invalid_input", f"{name}: must be a whole number, not negative")
+    return int(text)
+
+
+def _model(kind: type[M], value: Any) -> M:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise HttpProblem("invalid_input", explain(error)) from None
