@@ -77,7 +77,8 @@ async def run(db: Database, world: World, bells: events.Bells) -> None:
                 wait = min(wait, (deadline - millis(world.clock())) / 1000)
             if wait > 0:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(bell.wait(), wait)
+                    async with asyncio.timeout(wait):
+                        await bell.wait()
             else:
                 await expire_due(db, world)
 

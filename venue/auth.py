@@ -94,13 +94,10 @@ class Authenticator:
         claims = jws.claims
         check_signature(jws, public_key(f"did:key:{self._world.signer.kid}"))
         did, jti, exp = claims.get("sub"), claims.get("jti"), claims.get("exp")
-        well_formed = isinstance(did, str) and isinstance(jti, str) and isinstance(exp, int)
-        if (
-            not well_formed
-            or claims.get("iss") != self._world.did
-            or claims.get("aud") not in self._world.dids
-        ):
+        if claims.get("iss") != self._world.did or claims.get("aud") not in self._world.dids:
             raise HttpProblem("unauthorised", "Agent token rejected: it is not one of this venue's")
+        if not (isinstance(did, str) and isinstance(jti, str) and isinstance(exp, int)):
+            raise HttpProblem("unauthorised", "Agent token rejected: it does not say whose it is")
         agent_id = agent_id_of(did)
         if agent_id is None or exp <= self._now():
             raise HttpProblem("unauthorised", "Agent token rejected: it has expired")

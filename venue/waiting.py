@@ -81,7 +81,8 @@ class Waiters:
                 if _is_finished(record):
                     return
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(bell.wait(), _HEARTBEAT)
+                    async with asyncio.timeout(_HEARTBEAT):
+                        await bell.wait()
 
     @contextlib.contextmanager
     def a_stream(self, caller: Caller) -> Any:
