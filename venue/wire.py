@@ -17,6 +17,7 @@ MAX_WAIT = 120.0
 """The longest that an invoke waits, in seconds."""
 
 _MAX_PROOFS = 16
+_MAX_KEY = 255
 _MAX_PROOF = 64 * 1024
 
 
@@ -66,6 +67,14 @@ async def invoke_body(request: Request) -> InvokeBody:
 async def cancel_body(request: Request) -> CancelBody:
     """The body of a cancel; none is as good as an empty one."""
     return _model(CancelBody, await json_body(request) or {})
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The Idempotency-Key of a call. Raises HttpProblem (`invalid_input`)."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and (not 1 <= len(key) <= _MAX_KEY or not key.isascii() or not key.isprintable()):
+        raise HttpProblem("invalid_input", f"Idempotency-Key: 1 to {_MAX_KEY} printable ASCII characters")
+    return key
 
 
 def header_proofs(request: Request) -> tuple[str, ...]:
