@@ -1,4 +1,4 @@
-"""Authority: does a chain that is sound give this, and whose word stands at its root (V13 to V16, D6 to D8).
+"""Authority: does a chain that is sound give this, and whose word stands at its root (V12 to V16, D6 to D8).
 
 A request goes up the chain one capability at a time: a capability of the token that covers the request, one
 of a proof that covers that, and so on to a token without proofs, whose issuer must be one that counts.
@@ -8,12 +8,16 @@ Capabilities are never added up, and the caveats of every capability on the way 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
-from .capability import Capability, inside
+from .capability import Capability, canonical, inside, is_ability
 from .did import managed_by
-from .errors import BrokenChain, NotCovered, NotOwner
+from .errors import BrokenChain, Malformed, NotCovered, NotOwner
 from .token import Token
 
 Found = Mapping[str, Token]
+Caveats = Callable[[Mapping[str, Any]], NotCovered | None]
+Reached = tuple[tuple[Token, ...], str]
+
+NOWHERE: Reached = ((), "refused")
 Attest = Literal["all", "managed"]
 
 
@@ -65,46 +69,49 @@ class Roots:
 class Climb:
     """One search from a token to a root that counts. A state is one capability of one token, decided once."""
 
-    def __init__(
-        self, found: Found, roots: Roots, caveats: Callable[[Mapping[str, Any]], NotCovered | None]
-    ) -> None:
-        self._found = found
+    __slots__ = ("_caveats", "_decided", "_roots", "found", "problem")
+
+    def __init__(self, found: Found, roots: Roots, caveats: Caveats) -> None:
+        self.found = found
+        self.problem: NotCovered | NotOwner | None = None
         self._roots = roots
         self._caveats = caveats
-        self._decided: dict[tuple[str, int], tuple[str, tuple[Token, ...]]] = {}
-        self.problem: NotCovered | NotOwner | None = None
+        self._decided: dict[tuple[str, int], Reached] = {}
 
-    def reach(self, token: Token, index: int, link: int = 0) -> tuple[str, tuple[Token, ...]]:
-        """The word of the root and the path to it, leaf first; "refused" and no path when there is none."""
+    def reach(self, token: Token, index: int, link: int = 0) -> Reached:
+        """From capability `index` of `token`: the path to its best root, leaf first, and its word."""
         state = (token.hash, index)
         if state not in self._decided:
             self._decided[state] = self._decide(token, token.att[index], link)
         return self._decided[state]
 
-    def _decide(self, token: Token, capability: Capability, link: int) -> tuple[str, tuple[Token, ...]]:
-        word, path = self._above(token, capability, link)
-        # Last, because a gate may cost more than all the rest.
-        if word != "refused" and capability.nb and (problem := self._caveats(capability.nb)):
+    def _decide(self, token: Token, capability: Capability, link: int) -> Reached:
+        reached = self._above(token, capability, link) if token.prf else self._root(token, capability, link)
+        # Caveats come last, because a gate may cost more than all the rest.
+        if reached[0] and capability.nb and (problem := self._caveats(capability.nb)):
             self._note(problem, link)
-            return "refused", ()
-        return word, path
+            return NOWHERE
+        return reached
 
-    def _above(self, token: Token, capability: Capability, link: int) -> tuple[str, tuple[Token, ...]]:
-        if not token.prf:
-            word = self._roots.word(token.iss, capability.owner)
-            if word == "refused":
-                message = "The first issuer neither owns the resource nor may attest for its owner."
-                self._note(NotOwner("not_owner_rooted", message, check="V15"), link)
-                return "refused", ()
-            return word, (token,)
-        best: tuple[str, tuple[Token, ...]] = ("refused", ())
+    def _root(self, token: Token, capability: Capability, link: int) -> Reached:
+        word = self._roots.word(token.iss, capability.owner)
+        if word == "refused":
+            message = "The first issuer neither owns the resource nor may attest for its owner."
+            self._note(NotOwner("not_owner_rooted", message, check="V15"), link)
+            return NOWHERE
+        return (token,), word
+
+    def _above(self, token: Token, capability: Capability, link: int) -> Reached:
+        resource, can, best = capability.resource, capability.can, NOWHERE
         for proof in token.prf:
-            parent = self._found[proof]
+            parent = self.found[proof]
             for index, held in enumerate(parent.att):
-                if best[0] != "owner" and _gives(held, capability.resource, capability.can):
-                    word, path = self.reach(parent, index, link + 1)
-                    if word == "owner" or (word == "venue" and best[0] == "refused"):
-                        best = (word, (token, *path))
+                if _gives(held, resource, can):
+                    path, word = self.reach(parent, index, link + 1)
+                    if word == "owner":
+                        return (token, *path), word
+                    if path and not best[0]:
+                        best = (token, *path), word
         return best
 
     def _note(self, problem: NotCovered | NotOwner, link: int) -> None:
@@ -112,6 +119,27 @@ class Climb:
         problem.link = link
         if self.problem is None or isinstance(problem, NotCovered):
             self.problem = problem
+
+
+def answer(leaf: Token, climb: Climb, presenter: str, resource: str, ability: str) -> Reached:
+    """V12 to V16: the path that gives `presenter` the `ability` on `resource`, and the word of its root.
+
+    Raises `NotCovered` (`wrong_audience`, `not_covered`, `caveat_unknown`, `caveat_unmet`), `BrokenChain`
+    (`amplification`) and `NotOwner` (`not_owner_rooted`).
+    """
+    if leaf.aud != presenter:
+        raise NotCovered("wrong_audience", "The token was given to somebody else.", check="V12")
+    check_attenuation(leaf, climb.found)
+    wanted = _request(resource, ability)
+    for index, capability in enumerate(leaf.att):
+        if _gives(capability, wanted, ability):
+            reached = climb.reach(leaf, index)
+            if reached[0]:
+                return reached
+    if climb.problem is not None:
+        raise climb.problem
+    unread = f" ({leaf.unread} of its entries are malformed and give nothing)" if leaf.unread else ""
+    raise NotCovered("not_covered", f"No capability of the token covers the request{unread}.", check="V14")
 
 
 def check_attenuation(leaf: Token, found: Found) -> None:
@@ -131,22 +159,6 @@ def check_attenuation(leaf: Token, found: Found) -> None:
                 raise BrokenChain("amplification", message, check="V13", link=_distance(leaf, token, found))
 
 
-def answer(leaf: Token, climb: Climb, resource: str, ability: str) -> tuple[str, tuple[Token, ...]]:
-    """V14 to V16: the word of the root and the path relied on. `resource` and `ability` must be canonical.
-
-    Raises `NotCovered` (`not_covered`, `caveat_unknown`, `caveat_unmet`) and `NotOwner` (`not_owner_rooted`).
-    """
-    for index, capability in enumerate(leaf.att):
-        if _gives(capability, resource, ability):
-            word, path = climb.reach(leaf, index)
-            if path:
-                return word, path
-    if climb.problem is not None:
-        raise climb.problem
-    unread = f" ({leaf.unread} of its entries are malformed and give nothing)" if leaf.unread else ""
-    raise NotCovered("not_covered", f"No capability of the token covers the request{unread}.", check="V14")
-
-
 class Rights(NamedTuple):
     """What a sound token amounts to, capability by capability (the answer of `ucan:verify`)."""
 
@@ -161,8 +173,18 @@ def rights(leaf: Token, found: Found, roots: Roots) -> Rights:
     depth, first = 1, leaf
     while first.prf:
         depth, first = depth + 1, found[first.prf[0]]
-    words = tuple((capability, climb.reach(leaf, index)[0]) for index, capability in enumerate(leaf.att))
+    words = tuple((capability, climb.reach(leaf, index)[1]) for index, capability in enumerate(leaf.att))
     return Rights(depth, first.iss, words)
+
+
+def _request(resource: str, ability: str) -> str:
+    """The compared form of what is asked for. Nothing covers a resource or an ability that is malformed."""
+    try:
+        if is_ability(ability):
+            return canonical(resource)
+    except Malformed:
+        pass
+    raise NotCovered("not_covered", "What is asked for is no canonical resource and ability.", check="V14")
 
 
 def _gives(held: Capability, resource: str, can: str) -> bool:
@@ -170,7 +192,9 @@ def _gives(held: Capability, resource: str, can: str) -> bool:
 
 
 def _distance(leaf: Token, wanted: Token, found: Found) -> int:
-    level, link = [leaf], 0
-    while wanted not in level:
-        level, link = [found[proof] for token in level for proof in token.prf], link + 1
+    """How many links lie between the leaf and one of the tokens below it."""
+    level, link = {leaf.hash: leaf}, 0
+    while wanted.hash not in level:
+        above = [found[proof] for token in level.values() for proof in token.prf]
+        level, link = {token.hash: token for token in above}, link + 1
     return link

@@ -9,7 +9,6 @@ import json
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -62,6 +61,10 @@ class Jws(NamedTuple):
     @property
     def hash(self) -> str:
         """SHA-256 of the signing input in hex (D11)."""
+        # hashlib brings a second OpenSSL along: a third of what importing this package may cost. The first
+        # token pays.
+        from hashlib import sha256  # noqa: PLC0415
+
         return sha256(self.signing_input).hexdigest()
 
     def __repr__(self) -> str:
