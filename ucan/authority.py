@@ -130,7 +130,7 @@ def answer(leaf: Token, climb: Climb, presenter: str, resource: str, ability: st
     if leaf.aud != presenter:
         raise NotCovered("wrong_audience", "The token was given to somebody else.", check="V12")
     check_attenuation(leaf, climb.found)
-    wanted = _request(resource, ability)
+    wanted = _request(resource, ability, leaf.iss)
     for index, capability in enumerate(leaf.att):
         if _gives(capability, wanted, ability):
             reached = climb.reach(leaf, index)
@@ -177,11 +177,11 @@ def rights(leaf: Token, found: Found, roots: Roots) -> Rights:
     return Rights(depth, first.iss, words)
 
 
-def _request(resource: str, ability: str) -> str:
+def _request(resource: str, ability: str, issuer: str) -> str:
     """The compared form of what is asked for. Nothing covers a resource or an ability that is malformed."""
     try:
         if is_ability(ability):
-            return canonical(resource)
+            return canonical(resource, known=issuer)
     except Malformed:
         pass
     raise NotCovered("not_covered", "What is asked for is no canonical resource and ability.", check="V14")

@@ -108,11 +108,14 @@ def absolute(path: str, owner: str) -> str:
     return f"{owner}/{rest}"
 
 
-def canonical(resource: str) -> str:
-    """The compared form of an absolute resource: no trailing slash. Raises `Malformed` as `absolute` does."""
+def canonical(resource: str, known: str = "") -> str:
+    """The compared form of an absolute resource: no trailing slash. Raises `Malformed` as `absolute` does.
+
+    `known` may name a DID that was checked before, to save looking at the same one again.
+    """
     if not resource.startswith("did:"):
         raise _not_a_resource()
-    return absolute(resource, "").removesuffix("/")
+    return absolute(resource, known).removesuffix("/")
 
 
 def split(resource: str) -> tuple[str, tuple[str, ...]]:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+
 from .capability import Capability
 from .capability import parse as parse_capability
 from .did import WEAK_DIDS, PublicKey, is_did
@@ -27,6 +29,7 @@ _CURVE_OF = {"EdDSA": "ed25519", "ES256": "p256", "ES256K": "secp256k1"}
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
 _NULL = type(None)
+_SHA256 = SHA256()  # not hashlib, which loads a second OpenSSL when it is imported
 
 # Exact types: a bool is no int here, and 1.0 is none either.
 _REQUIRED: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -61,11 +64,9 @@ class Jws(NamedTuple):
     @property
     def hash(self) -> str:
         """SHA-256 of the signing input in hex (D11)."""
-        # hashlib brings a second OpenSSL along: a third of what importing this package may cost. The first
-        # token pays.
-        from hashlib import sha256  # noqa: PLC0415
-
-        return sha256(self.signing_input).hexdigest()
+        digest = Hash(_SHA256)
+        digest.update(self.signing_input)
+        return digest.finalize().hex()
 
     def __repr__(self) -> str:
         return f"<Jws {self.hash[:12]}>"
