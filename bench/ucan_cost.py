@@ -1,11 +1,12 @@
-"""What a verdict costs, against the least that any verifier must do. Run by hand: `python -m bench.ucan_cost`.
+"""What a verdict costs, against the least that any verifier must do. By hand: `python -m bench.ucan_cost`.
 
-The floor of a token: split it, decode three segments of base64, parse two JSON objects, decode the did:key of the
-issuer, and let `cryptography` verify one signature. Floor and verdict are measured in turns within one run, so that
-a busy machine slows both; the medians of their ratios are what counts.
+The floor of a token: split it, decode three segments of base64, parse two JSON objects, decode the did:key of
+the issuer, and let `cryptography` verify one signature. Floor and verdict are measured in turns within one
+run, so that a busy machine slows both; the medians of their ratios are what counts.
 """
 
 import base64
+import itertools
 import json
 import statistics
 import subprocess
@@ -20,6 +21,7 @@ from ucan import Capability, Ed25519Signer, Roots, Token, authorise, issue, veri
 
 NOW = 1_767_225_600
 ROUNDS = 41
+Row = tuple[str, Callable[[], None], Callable[[], None], float]
 ED25519 = "from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey"
 
 
@@ -28,7 +30,7 @@ def chain(links: int) -> list[str]:
     signers = [Ed25519Signer.from_seed(bytes([n]) * 32) for n in range(links + 1)]
     grant = [Capability(f"{signers[0].did}/w/reports/", "crud/read")]
     tokens: list[str] = []
-    for signer, audience in zip(signers, signers[1:], strict=False):
+    for signer, audience in itertools.pairwise(signers):
         tokens.append(
             issue(
                 signer,
@@ -70,7 +72,7 @@ def ratio(work: Callable[[], object], base: Callable[[], object]) -> tuple[float
 
 
 def imports() -> tuple[float, float, float]:
-    """Median ratio of the two imports, each without the start of the interpreter, and their medians in milliseconds."""
+    """Median ratio of the two imports, without the interpreter's start, and their medians in milliseconds."""
     code = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
 
     def once(statement: str) -> float:
@@ -80,6 +82,11 @@ def imports() -> tuple[float, float, float]:
     pairs = [(once("import ucan"), once(ED25519)) for _ in range(21)]
     ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
     return statistics.median(a / b for a, b in pairs), ours, theirs
+
+
+def report(name: str, bound: float, unit: str, measured: float, ours: float, theirs: float) -> None:
+    """One line: the ratio, what was promised, and the two times."""
+    print(f"{name:40} {measured:6.3f}  (bound {bound}; {ours:.1f} {unit} against {theirs:.1f} {unit})")
 
 
 def main() -> None:
@@ -93,7 +100,13 @@ def main() -> None:
     def may(text: str, presenter: str, memo: dict[str, Token] | None = None) -> None:
         resource = f"{owner}/w/reports/may"
         verdict = authorise(
-            [text], presenter=presenter, resource=resource, ability="crud/read", now=NOW, roots=roots, memo=memo
+            [text],
+            presenter=presenter,
+            resource=resource,
+            ability="crud/read",
+            now=NOW,
+            roots=roots,
+            memo=memo,
         )
         if not verdict:
             raise SystemExit(verdict.reason)
@@ -102,21 +115,22 @@ def main() -> None:
         if not (verdict := verify(text, now=NOW, memo=memo)):
             raise SystemExit(verdict.reason)
 
-    rows = [
+    def again(name: str, ask: Callable[[dict[str, Token] | None], None]) -> Row:
+        return name, lambda: ask(memo), lambda: ask(None), 0.05
+
+    rows: list[Row] = [
         ("verify, root token / floor", lambda: sound(one[-1]), lambda: floor(one), 1.35),
         ("authorise, root token / floor", lambda: may(one[-1], first), lambda: floor(one), 1.35),
         ("verify, three hops / floor", lambda: sound(three[-1]), lambda: floor(three), 1.45),
         ("authorise, three hops / floor", lambda: may(three[-1], holder), lambda: floor(three), 1.45),
-        ("verify again, root / first", lambda: sound(one[-1], memo), lambda: sound(one[-1]), 0.05),
-        ("verify again, three hops / first", lambda: sound(three[-1], memo), lambda: sound(three[-1]), 0.05),
-        ("authorise again, root / first", lambda: may(one[-1], first, memo), lambda: may(one[-1], first), 0.05),
-        ("authorise again, three hops / first", lambda: may(three[-1], holder, memo), lambda: may(three[-1], holder), 0.05),
+        again("verify again, root / first", lambda memo: sound(one[-1], memo)),
+        again("verify again, three hops / first", lambda memo: sound(three[-1], memo)),
+        again("authorise again, root / first", lambda memo: may(one[-1], first, memo)),
+        again("authorise again, three hops / first", lambda memo: may(three[-1], holder, memo)),
     ]
     for name, work, base, bound in rows:
-        measured, ours, theirs = ratio(work, base)
-        print(f"{name:40} {measured:6.3f}  (bound {bound}; {ours:.1f} us against {theirs:.1f} us)")
-    measured, ours, theirs = imports()
-    print(f"{'import ucan / import Ed25519':40} {measured:6.3f}  (bound 1.5; {ours:.1f} ms against {theirs:.1f} ms)")
+        report(name, bound, "us", *ratio(work, base))
+    report("import ucan / import Ed25519", 1.5, "ms", *imports())
 
 
 if __name__ == "__main__":
