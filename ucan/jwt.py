@@ -146,13 +146,10 @@ def sign(signer: Signer, claims: Mapping[str, Any], *, typ: str = "JWT") -> str:
     """A compact JWS of `claims` by `signer`, with header `alg` EdDSA, `typ` and the signer's `kid`.
 
     It signs what it is given: `issue` decides what may be in a capability token. Raises `Malformed` for
-    claims that are not JSON or more than 64 KiB.
+    claims that its own reader would refuse: not strict JSON, or more than 64 KiB.
     """
     header = {"alg": "EdDSA", "typ": typ, "kid": signer.kid}
-    try:
-        signing_input = b"%b.%b" % (_encode(header), _encode(claims))
-    except (TypeError, ValueError):
-        raise Malformed("malformed", "The claims are not JSON.") from None
+    signing_input = b"%b.%b" % (_encode(header), _encode(claims))
     text = b"%b.%b" % (signing_input, _to_base64url(signer.sign(signing_input)))
     if len(text) > MAX_BYTES:
         raise Malformed("too_large", f"The token would be larger than {MAX_BYTES} bytes.")
@@ -241,5 +238,9 @@ def _to_base64url(data: bytes) -> bytes:
 
 
 def _encode(value: Mapping[str, Any]) -> bytes:
-    text = json.dumps(dict(value), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return _to_base64url(text.encode())
+    try:
+        data = json.dumps(dict(value), separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise Malformed("malformed", "The claims are not JSON.") from None
+    loads(data)
+    return _to_base64url(data)
