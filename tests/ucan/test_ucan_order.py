@@ -34,7 +34,7 @@ caveats = st.one_of(
     st.dictionaries(st.sampled_from(["url", "gate"]), st.sampled_from(["x", 1, True, 1.0]), min_size=1),
 )
 capabilities = st.builds(Capability, resources, abilities, caveats)
-many = settings(max_examples=1000, deadline=None, database=None)
+many = settings(max_examples=500, deadline=None, database=None)
 
 
 @many
@@ -75,7 +75,7 @@ def test_coverage_is_by_segments(a: str, b: str) -> None:
 @many
 @given(resources, st.text(max_size=12))
 def test_absolute_is_settled(resource: str, text: str) -> None:
-    """Making absolute what is absolute changes nothing, and whatever is accepted splits into plain segments."""
+    """Making absolute what is absolute changes nothing; what is accepted splits into plain segments."""
     assert absolute(resource, BOB.did) == resource
     try:
         made = absolute(text, A)
