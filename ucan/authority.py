@@ -5,7 +5,7 @@ of a proof that covers that, and so on to a token without proofs, whose issuer m
 Capabilities are never added up, and the caveats of every capability on the way apply.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from .capability import Capability, canonical, inside, is_ability
@@ -66,13 +66,47 @@ class Roots:
         return "venue" if attested and self._hosts(owner) else "refused"
 
 
+class Held:
+    """Which capabilities of a token's proofs cover one of its own.
+
+    A token can carry a thousand capabilities and its proof as many, so they are found by the resources that
+    lie above, not by comparing each with each.
+    """
+
+    __slots__ = ("_indexes", "found")
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self._indexes: dict[str, dict[str, list[int]]] = {}
+
+    def above(self, token: Token, capability: Capability) -> Iterator[tuple[Token, int]]:
+        """Each proof of `token`, with the position of a capability that covers `capability`."""
+        can = capability.can
+        for proof in dict.fromkeys(token.prf):
+            parent = self.found[proof]
+            index = self._index(parent)
+            for resource in _upward(capability.resource):
+                for position in index.get(resource, ()):
+                    held = parent.att[position].can
+                    if held == "*" or inside(can, held):
+                        yield parent, position
+
+    def _index(self, token: Token) -> dict[str, list[int]]:
+        index = self._indexes.get(token.hash)
+        if index is None:
+            index = self._indexes[token.hash] = {}
+            for position, capability in enumerate(token.att):
+                index.setdefault(capability.resource, []).append(position)
+        return index
+
+
 class Climb:
     """One search from a token to a root that counts. A state is one capability of one token, decided once."""
 
-    __slots__ = ("_caveats", "_decided", "_roots", "found", "problem")
+    __slots__ = ("_caveats", "_decided", "_roots", "held", "problem")
 
     def __init__(self, found: Found, roots: Roots, caveats: Caveats) -> None:
-        self.found = found
+        self.held = Held(found)
         self.problem: NotCovered | NotOwner | None = None
         self._roots = roots
         self._caveats = caveats
@@ -102,16 +136,13 @@ class Climb:
         return (token,), word
 
     def _above(self, token: Token, capability: Capability, link: int) -> Reached:
-        resource, can, best = capability.resource, capability.can, NOWHERE
-        for proof in token.prf:
-            parent = self.found[proof]
-            for index, held in enumerate(parent.att):
-                if _gives(held, resource, can):
-                    path, word = self.reach(parent, index, link + 1)
-                    if word == "owner":
-                        return (token, *path), word
-                    if path and not best[0]:
-                        best = (token, *path), word
+        best = NOWHERE
+        for parent, index in self.held.above(token, capability):
+            path, word = self.reach(parent, index, link + 1)
+            if word == "owner":
+                return (token, *path), word
+            if path and not best[0]:
+                best = (token, *path), word
         return best
 
     def _note(self, problem: NotCovered | NotOwner, link: int) -> None:
@@ -129,8 +160,8 @@ def answer(leaf: Token, climb: Climb, presenter: str, resource: str, ability: st
     """
     if leaf.aud != presenter:
         raise NotCovered("wrong_audience", "The token was given to somebody else.", check="V12")
-    check_attenuation(leaf, climb.found)
-    wanted = _request(resource, ability, leaf.iss)
+    check_attenuation(leaf, climb.held)
+    wanted = _request(resource, ability, known=leaf.att[0].owner if leaf.att else "")
     for index, capability in enumerate(leaf.att):
         if _gives(capability, wanted, ability):
             reached = climb.reach(leaf, index)
@@ -142,21 +173,20 @@ def answer(leaf: Token, climb: Climb, presenter: str, resource: str, ability: st
     raise NotCovered("not_covered", f"No capability of the token covers the request{unread}.", check="V14")
 
 
-def check_attenuation(leaf: Token, found: Found) -> None:
+def check_attenuation(leaf: Token, held: Held) -> None:
     """V13: whoever relies on proofs gives nothing that lies outside every single capability of theirs.
 
     All of every token, also what this request does not use: a token that claims too much is not worth reading
     (D8). Raises `BrokenChain` (`amplification`).
     """
-    for token in found.values():
+    for token in held.found.values():
         if not token.prf:
             continue
-        held = [(above.resource, above.can) for proof in token.prf for above in found[proof].att]
         for capability in token.att:
-            resource, can = capability.resource, capability.can
-            if not any(inside(resource, r) and (c == "*" or inside(can, c)) for r, c in held):
+            if next(held.above(token, capability), None) is None:
                 message = "A link gives more than any one capability of its proofs."
-                raise BrokenChain("amplification", message, check="V13", link=_distance(leaf, token, found))
+                link = _distance(leaf, token, held.found)
+                raise BrokenChain("amplification", message, check="V13", link=link)
 
 
 class Rights(NamedTuple):
@@ -177,14 +207,21 @@ def rights(leaf: Token, found: Found, roots: Roots) -> Rights:
     return Rights(depth, first.iss, words)
 
 
-def _request(resource: str, ability: str, issuer: str) -> str:
+def _request(resource: str, ability: str, known: str) -> str:
     """The compared form of what is asked for. Nothing covers a resource or an ability that is malformed."""
     try:
         if is_ability(ability):
-            return canonical(resource, known=issuer)
+            return canonical(resource, known)
     except Malformed:
         pass
     raise NotCovered("not_covered", "What is asked for is no canonical resource and ability.", check="V14")
+
+
+def _upward(path: str) -> Iterator[str]:
+    """The path, and each that lies above it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def _gives(held: Capability, resource: str, can: str) -> bool:

@@ -16,10 +16,12 @@ _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
 _STRING = rb'''(?s)"[^"\\]*(?:\\.[^"\\]*)*"'''
 
-# Only a number with so many digits or such an exponent can leave the range. In a long text without one the C
-# parser reads the numbers alone; in a short one the hooks cost less than the search.
-_SHORT = 4096
-_BIG_NUMBER = r"[0-9]{16}|[0-9][eE]\+?[0-9]{3}"
+# Only a number with so many digits or such an exponent can leave the range. A text without one, by its
+# outline of digits and exponents, is left to the C parser, several times faster than a hook for each number.
+_OUTLINE = bytearray(b" " * 256)
+_OUTLINE[ord("0") : ord("9") + 1] = b"0" * 10
+_OUTLINE[ord("e")] = _OUTLINE[ord("E")] = ord("e")
+_LONG, _HIGH = b"0" * 16, b"0e000"
 
 # Escapes are consumed one by one, a surrogate pair as one, so that what is left over is alone.
 _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -40,7 +42,8 @@ def loads(data: str | bytes, *, max_depth: int = 32, max_bytes: int | None = Non
     raw, text = _both_forms(data)
     if max_bytes is not None and len(raw) > max_bytes:
         raise Malformed("too_large", f"The JSON is larger than {max_bytes} bytes.")
-    decoder = _CAREFUL if len(text) < _SHORT or re.search(_BIG_NUMBER, text) else _PLAIN
+    outline = raw.translate(_OUTLINE, b"+")
+    decoder = _CAREFUL if _LONG in outline or _HIGH in outline else _PLAIN
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:

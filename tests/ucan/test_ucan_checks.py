@@ -1,6 +1,7 @@
 """Every numbered check: the good case passes, and with one thing wrong exactly that check refuses it."""
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -446,3 +447,24 @@ def test_no_verdict_shows_a_token() -> None:
     assert good.token is not None
     assert good.token.segments[2] not in repr(good)
     assert RESOURCE not in repr(good)
+
+
+def crowded(count: int) -> str:
+    """A token and its proof with so many capabilities each, none of which covers the request."""
+    everywhere = [{"with": f"w/{n}", "can": "a"} for n in range(count)]
+    proof = write(ALICE, claims(ALICE, ALICE.did, "", "", att=everywhere))
+    return write(ALICE, claims(ALICE, DAVE.did, "", "", proof, att=everywhere))
+
+
+def deep() -> str:
+    """A capability of thousands of segments under a proof."""
+    proof = write(ALICE, claims(ALICE, ALICE.did, "w", "a"))
+    return write(ALICE, claims(ALICE, DAVE.did, "w" + "/x" * 9000, "a" + "/x" * 9000, proof))
+
+
+@pytest.mark.parametrize("text", [crowded(450), deep(), nested(12)], ids=["crowded", "deep", "long"])
+def test_no_token_is_slow(text: str) -> None:
+    """As large as a token may be, and shaped to cost: still a fraction of a second, on a busy machine too."""
+    start = time.perf_counter()
+    assert may(text, resource=f"{ALICE.did}/h").code == "not_covered"
+    assert time.perf_counter() - start < 1
