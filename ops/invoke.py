@@ -129,7 +129,7 @@ def _performed(call: Call, operation: Operation, reference: str, data: Any, key:
         owner=call.caller.user,
         maker=call.caller.did,
         status=output.status if isinstance(output, Parked) else JobStatus.COMPLETE,
-        input=kept,
+        input=without_secrets(kept, operation.hidden),
         output=None if parked else without_secrets(output, operation.secret),
         error=None,
         created=call.now,

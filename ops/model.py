@@ -176,7 +176,8 @@ class Operation:
     """One entry of the catalogue. The models are its schemas.
 
     `callers` says who may call it, before anything is read (D9); `read_only` whether a run leaves no job,
-    `secret` names the fields of its output that are handed out once and not kept.
+    `secret` names the fields of its output that are handed out once and not kept, `hidden` those of its input
+    that are not kept.
     """
 
     path: str
@@ -190,6 +191,7 @@ class Operation:
     read_only: bool
     audits_refusals: bool = False
     secret: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def tool_name(self) -> str:

@@ -18,7 +18,7 @@ from inbox.store.migrate import migrations
 from inbox.store.sqlfile import load as load_statements
 from inbox.store.sqlite import SqliteDatabase
 from ops import notary, sweep
-from ops.builtin import agent, covia, hitl, ucan, user
+from ops.builtin import agent, audit, covia_read, covia_write, hitl, skills, ucan, user
 from ops.desk import Desk
 from ops.ids import IdSource
 from ops.invoke import Invoker
@@ -42,9 +42,11 @@ log = logging.getLogger("venue")
 OPERATIONS = (
     *hitl.OPERATIONS,
     *ucan.OPERATIONS,
-    *covia.OPERATIONS,
+    *covia_read.OPERATIONS,
+    *covia_write.OPERATIONS,
     *agent.OPERATIONS,
     *user.OPERATIONS,
+    *audit.OPERATIONS,
 )
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
@@ -165,7 +167,7 @@ def build_world(
         workspace_bytes=settings.limits.workspace,
         trusted=frozenset(settings.auth.trusted_issuers),
         web_key=web.key,
-        catalogue=catalogue(operations, described),
+        catalogue=catalogue(operations, described, skills.SKILLS),
     )
 
 

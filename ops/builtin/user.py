@@ -237,6 +237,7 @@ OPERATIONS = (
         handler=bind,
         callers=_EITHER,
         read_only=False,
+        hidden=frozenset({"proof"}),
     ),
     Operation(
         path="v/ops/user/keys",

@@ -160,9 +160,11 @@ SELECT hash FROM revocation WHERE hash = :hash
 INSERT INTO revocation (hash, revoker, at) VALUES (:hash, :revoker, :at) ON CONFLICT (hash) DO NOTHING
 
 -- name: mint.live_by
-SELECT m.* FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
-WHERE m.grantor = :grantor AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now) AND m.hash > :after
-ORDER BY m.hash LIMIT :limit
+SELECT m.hash, m.audience, m.grants, m.exp, m.request, m.created
+FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
+WHERE m.grantor = :grantor AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now)
+  AND (m.created > :created OR (m.created = :created AND m.hash > :hash))
+ORDER BY m.created, m.hash LIMIT :limit
 
 -- name: idempotency.get
 SELECT input, job FROM idempotency WHERE actor = :actor AND operation = :operation AND key = :key
