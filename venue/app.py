@@ -18,7 +18,7 @@ from inbox.store.migrate import migrations
 from inbox.store.sqlfile import load as load_statements
 from inbox.store.sqlite import SqliteDatabase
 from ops import notary, sweep
-from ops.builtin import agent, audit, covia_read, covia_write, hitl, skills, ucan, user
+from ops.builtin import agent, audit, blocking, covia_read, covia_write, hitl, skills, ucan, user
 from ops.desk import Desk
 from ops.ids import IdSource
 from ops.invoke import Invoker
@@ -41,6 +41,7 @@ log = logging.getLogger("venue")
 
 OPERATIONS = (
     *hitl.OPERATIONS,
+    *blocking.OPERATIONS,
     *ucan.OPERATIONS,
     *covia_read.OPERATIONS,
     *covia_write.OPERATIONS,
@@ -89,31 +90,10 @@ def create_app(
     units = Units(db, world)
     desk = Desk(units)
     waiters = Waiters(bells, desk, streams=settings.limits.streams)
+    life = Life(db, world, signer, bells, waiters)
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            await _launch(db, world, signer, bells)
-        except InboxError as error:
-            app.state.failure = error
-            await db.close()
-            raise
-        tasks = [
-            asyncio.create_task(sweep.run(db, world, bells)),
-            asyncio.create_task(notary.run(db, world)),
-        ]
-        try:
-            yield
-        finally:
-            waiters.stop()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await db.write(lambda tx: notary.sign_root(tx, world))
-            await db.close()
-
-    app = FastAPI(title="venue", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.failure = None
+    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None)
+    app.state.life = life
     app.state.settings = settings
     app.state.world = world
     app.state.registry = registry
@@ -137,10 +117,46 @@ def create_app(
     return app
 
 
-async def _launch(db: Database, world: World, signer: Ed25519Signer, bells: Bells) -> None:
-    await db.open(bells.ring)
-    await db.write(lambda tx: claim(tx, world, signer))
-    await sweep.launch(db, world)
+class Life:
+    """From opening the database to closing it; `failure` says why a venue could not be launched."""
+
+    def __init__(
+        self, db: Database, world: World, signer: Ed25519Signer, bells: Bells, waiters: Waiters
+    ) -> None:
+        self._db = db
+        self._world = world
+        self._signer = signer
+        self._bells = bells
+        self._waiters = waiters
+        self.failure: InboxError | None = None
+
+    @contextlib.asynccontextmanager
+    async def of(self, _: FastAPI) -> AsyncIterator[None]:
+        """Launch before the port opens; at the end let the waiters go, sign a last root, and close."""
+        try:
+            await self._launch()
+        except InboxError as error:
+            self.failure = error
+            await self._db.close()
+            raise
+        tasks = [
+            asyncio.create_task(sweep.run(self._db, self._world, self._bells)),
+            asyncio.create_task(notary.run(self._db, self._world)),
+        ]
+        try:
+            yield
+        finally:
+            self._waiters.stop()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._db.write(lambda tx: notary.sign_root(tx, self._world))
+            await self._db.close()
+
+    async def _launch(self) -> None:
+        await self._db.open(self._bells.ring)
+        await self._db.write(lambda tx: claim(tx, self._world, self._signer))
+        await sweep.launch(self._db, self._world)
 
 
 def build_world(

@@ -17,7 +17,7 @@ from inbox.explain import explain
 from inbox.model import DAY, GrantPolicy, Limits
 
 PREFIX = "VENUE_"
-_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE"})
+_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
 """Variables of the same prefix that belong to the command line, not to the server."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -92,9 +92,6 @@ SELECT COUNT(*) AS count FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT)
 SELECT id FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 ORDER BY id LIMIT :limit OFFSET :offset
 
--- name: job.total
-SELECT COUNT(*) AS count FROM job
-
 -- name: job.parked_without_request
 SELECT j.id FROM job AS j LEFT JOIN request AS r ON r.id = j.id AND r.status = 'open'
 WHERE j.adapter = 'hitl:request' AND j.status = 'INPUT_REQUIRED' AND r.id IS NULL ORDER BY j.id
@@ -117,9 +114,6 @@ SELECT value, size FROM document WHERE owner = :owner AND path = :path
 
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
-
--- name: document.next
-SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path LIMIT 1
 
 -- name: document.put
 INSERT INTO document (owner, path, value, size) VALUES (:owner, :path, :value, :size)
