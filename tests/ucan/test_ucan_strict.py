@@ -94,11 +94,10 @@ def test_reads_what_json_writes(value: object, ascii_only: bool) -> None:
     assert loads(json.dumps(value, ensure_ascii=ascii_only)) == value
 
 
+marks = st.text('[]{}"\\', max_size=6)
 nested = st.recursive(
-    st.text('[]{}"\\\\', max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text('[{"\\\\', max_size=3), inner, max_size=3)
-    ),
+    marks,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(marks, inner, max_size=3),
     max_leaves=12,
 )
 
