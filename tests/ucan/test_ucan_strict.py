@@ -129,7 +129,7 @@ def test_never_another_exception(data: bytes | str) -> None:
 
 
 def test_a_megabyte_is_no_work() -> None:
-    """A body of 1 MiB with all that makes the rules look twice: three to four times plain parsing when idle."""
+    """A body of 1 MiB, with all that slows the rules: when idle, three to four times plain parsing."""
     source = random.Random(1)
     rows = [{"id": n, "hash": f"{source.getrandbits(256):064x}", "text": "[{\u00e9\\"} for n in range(9000)]
     text = json.dumps(rows).encode()
