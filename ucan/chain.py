@@ -36,12 +36,12 @@ def gather(
     def visit(text: str, link: int) -> Token:
         token = memo.get(text) if memo is not None else None
         try:
+            if len(found) > MAX_PROOFS:
+                raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.", check="V10")
             if token is None:
                 token = _authentic(text, resolve, memo)
             _check_now(token, now, revoked)
             found[text] = token
-            if len(found) > MAX_PROOFS + 1:
-                raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.", check="V10")
         except UcanError as error:
             error.link = link
             raise

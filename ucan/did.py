@@ -14,7 +14,7 @@ from multiformats import MultiformatsError, multibase
 from .errors import BadSignature, Malformed
 
 _DID = re.compile(r"did:[a-z0-9]++(?::(?:[A-Za-z0-9._-]++|%[0-9A-Fa-f]{2})++)++")
-_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 _MAX_DID = 512
 _MAX_DID_KEY = len("did:key:") + 50  # the longest of the three kinds takes 49
@@ -63,7 +63,7 @@ def is_did(text: str) -> bool:
     if len(text) > _MAX_DID or _DID.fullmatch(text) is None:
         return False
     _, marker, agent_id = text.partition(_AGENT)
-    return not marker or _SEGMENT.fullmatch(agent_id) is not None
+    return not marker or re.fullmatch(_SEGMENT, agent_id) is not None
 
 
 def agent_id_of(did: str) -> str | None:
@@ -79,7 +79,7 @@ def owner_of(did: str) -> str:
 
 def agent_did(owner: str, agent_id: str) -> str:
     """`<owner>:g:<agent id>`. Raises `Malformed` for an owner that is no DID or an agent, or a bad id."""
-    if not is_did(owner) or _AGENT in owner or _SEGMENT.fullmatch(agent_id) is None:
+    if not is_did(owner) or _AGENT in owner or re.fullmatch(_SEGMENT, agent_id) is None:
         raise Malformed(
             "malformed", "An agent needs an owner's DID and an id of up to 64 of A-Z a-z 0-9 . _ -"
         )
@@ -88,7 +88,7 @@ def agent_did(owner: str, agent_id: str) -> str:
 
 def managed_did(venue: str, name: str) -> str:
     """`<venue>:u:<name>`. Raises `Malformed` for a venue that is no DID, or a bad name."""
-    if not is_did(venue) or _SEGMENT.fullmatch(name) is None:
+    if not is_did(venue) or re.fullmatch(_SEGMENT, name) is None:
         raise Malformed(
             "malformed", "A managed user needs a venue's DID and a name of up to 64 of A-Z a-z 0-9 . _ -"
         )
@@ -98,7 +98,7 @@ def managed_did(venue: str, name: str) -> str:
 def managed_by(did: str) -> str | None:
     """The venue DID of a managed user `<venue>:u:<name>`, or None when `did` is no such user."""
     venue, marker, name = did.rpartition(_USER)
-    if not marker or _SEGMENT.fullmatch(name) is None or not is_did(venue) or _AGENT in venue:
+    if not marker or re.fullmatch(_SEGMENT, name) is None or not is_did(venue) or _AGENT in venue:
         return None
     return venue
 
@@ -177,7 +177,7 @@ def web_url(did: str) -> str:
         colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
     ):
         raise Malformed("malformed", "The did:web names no host.")
-    if any(_SEGMENT.fullmatch(segment) is None for segment in path):
+    if any(re.fullmatch(_SEGMENT, segment) is None for segment in path):
         raise Malformed("malformed", "A segment of the did:web's path is not plain.")
     authority = f"{name}:{port}" if colon else name
     return f"https://{authority}/{'/'.join(path) if path else '.well-known'}/did.json"

@@ -20,7 +20,10 @@ _SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD036414
 
 
 class Signer(Protocol):
-    """Whoever can sign as `did`. `kid` is the multikey of the signing key, a hint that no verifier trusts."""
+    """Whoever can sign as `did`: `sign` gives the raw 64-byte Ed25519 signature of a message.
+
+    `kid` is the multikey of the signing key, a hint that no verifier trusts.
+    """
 
     @property
     def did(self) -> str: ...
@@ -28,8 +31,7 @@ class Signer(Protocol):
     @property
     def kid(self) -> str: ...
 
-    def sign(self, message: bytes) -> bytes:
-        """The raw 64-byte Ed25519 signature of `message`."""
+    def sign(self, message: bytes) -> bytes: ...
 
 
 class Ed25519Signer:
