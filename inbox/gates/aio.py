@@ -28,20 +28,20 @@ async def wait(
     """
     check_patience(gate_id, poll_ms, timeout)
     try:
+        gate = await _spared(watch, partial(watch.as_it_stands, gate_id))
+        if gate.status != PENDING:
+            return gate
         async with asyncio.timeout(timeout):
-            return await _settled(watch, gate_id, poll_ms / 1000)
+            return await _settled(watch, gate, poll_ms / 1000)
     except TimeoutError as error:
         raise GateAborted(gate_id, f"nothing within {timeout} s") from error
     except asyncio.CancelledError as error:
         raise GateTaskCancelled(gate_id, "the task was cancelled") from error
 
 
-async def _settled(watch: Watch, gate_id: str, poll: float) -> GateRecord:
+async def _settled(watch: Watch, gate: GateRecord, poll: float) -> GateRecord:
     loop = asyncio.get_running_loop()
     awake = asyncio.Event()
-    gate = await _spared(watch, partial(watch.settled_now, gate_id))
-    if gate.status != PENDING:
-        return gate
 
     def wake() -> None:
         with suppress(RuntimeError):  # the loop was closed while others still waited in theirs

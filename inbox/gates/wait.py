@@ -113,7 +113,7 @@ class Watch:
         self._crowds: dict[Hashable, dict[Ticket, None]] = {}
         self._looked = -math.inf
 
-    def settled_now(self, gate_id: str) -> GateRecord:
+    def as_it_stands(self, gate_id: str) -> GateRecord:
         """The gate as it stands, for whoever is about to wait on it: pending or settled.
 
         Raises `GateNotFound`, and `GateWaitInTransaction` when it is pending and a wait could never end.
@@ -139,7 +139,7 @@ class Watch:
         `GateWaitInTransaction`, `GateArgumentInvalid`.
         """
         check_patience(gate_id, poll_ms, timeout)
-        gate = self.settled_now(gate_id)
+        gate = self.as_it_stands(gate_id)
         if gate.status != PENDING:
             return gate
         awake = threading.Event()
