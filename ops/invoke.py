@@ -118,10 +118,9 @@ class Invoker:
 
         try:
             return await self._db.write(work)
-        except Expired:
-            await sweep.expire_due(self._db, self._world)
-            raise
         except (InboxError, OpsError) as error:
+            if isinstance(error, Expired):
+                await sweep.expire_due(self._db, self._world)
             if operation.audits_refusals and not caller.anonymous:
                 await self._audit_refusal(operation, data, caller, error)
             raise
