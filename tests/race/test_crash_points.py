@@ -1,4 +1,4 @@
-"""kill -9 between any two statements of a settle, before its commit and after it: all of it is there, or nothing.
+"""kill -9 between any two statements of a settle, and around its commit: all of it is there, or nothing.
 
 For each kind of settle the same request is settled again and again, each time by a server that dies one
 statement later, until one outlives its fault. After each death the file is read, and then served again.
@@ -91,7 +91,10 @@ def test_a_settle_is_there_whole_or_not_at_all(tmp_path: Path, name: str) -> Non
             assert story.status in ("open", kind.status), point
             assert story.deleted == (kind.gone and settled[-1]), point
             if not settled[-1]:
-                assert dump(data / "venue.db") == before, (point, "something was left of a settle that was not")
+                assert dump(data / "venue.db") == before, (
+                    point,
+                    "something was left of a settle that was not",
+                )
             _serve_again(faulty, scene, data, kind, settled=settled[-1])
     assert len(settled) > 10, "the unit of work was not met"
     assert settled == [False] * (len(settled) - 1) + [True]
