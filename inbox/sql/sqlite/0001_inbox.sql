@@ -106,5 +106,10 @@ CREATE TABLE audit_root (
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
 BEGIN SELECT RAISE(ABORT, 'venue: the audit chain is append-only'); END;
 
+-- INSERT OR REPLACE takes a row away without asking the triggers that guard deletes.
+CREATE TRIGGER audit_takes_each_place_once BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE inbox = NEW.inbox AND seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'venue: the audit chain is append-only'); END;
+
 CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'venue: the audit chain is append-only'); END;

@@ -8,6 +8,10 @@ CREATE TABLE venue (
   created INTEGER NOT NULL
 ) STRICT;
 
+CREATE TRIGGER venue_is_created_once BEFORE INSERT ON venue
+WHEN EXISTS (SELECT 1 FROM venue)
+BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
+
 CREATE TRIGGER venue_keeps_its_identity BEFORE UPDATE ON venue
 BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
 
@@ -77,6 +81,10 @@ CREATE TABLE job (
 
 CREATE INDEX job_by_owner ON job (owner, id);
 CREATE INDEX job_parked ON job (adapter, id) WHERE status = 'INPUT_REQUIRED';
+
+CREATE TRIGGER job_has_an_id_of_its_own BEFORE INSERT ON job
+WHEN EXISTS (SELECT 1 FROM job WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'venue: no job replaces another'); END;
 
 CREATE TRIGGER job_ends_once BEFORE UPDATE ON job
 WHEN OLD.status IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
