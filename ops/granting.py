@@ -1,4 +1,5 @@
-"""The one function that signs authority: shared by the answer to a request and by `ucan:issue` (D9).
+"""The one function that signs authority, for the answer to a request and for `ucan:issue` (D9; step 5 of the
+flow).
 
 Who may be conferred what is decided here, on the grantor's own authority; what was consented to was decided
 before (`inbox.consent`). Whatever is signed has its row in the ledger and its line in the audit, in the same
