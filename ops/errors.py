@@ -93,5 +93,5 @@ class NotCompleted(OpsError):
 
 
 def refused(error: UcanError, place: str = "path") -> BadInput:
-    """A malformed DID, resource or ability in an input, as this package's own error, naming the place."""
+    """A malformed DID, resource, ability or token in an input, as this package's own error, naming the place."""
     return BadInput(f"{place}: {error}")
