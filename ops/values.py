@@ -33,7 +33,7 @@ class Place:
     @property
     def resource(self) -> str:
         """The absolute resource of this place, as capabilities name it."""
-        return "/".join((self.owner, *filter(None, (self.namespace, *self.segments))))
+        return "/".join((self.owner, *filter(None, (self.namespace,)), *self.segments))
 
 
 @dataclass(frozen=True, slots=True)
