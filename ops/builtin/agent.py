@@ -13,7 +13,7 @@ from ucan.errors import UcanError
 from ucan.jwt import sign
 
 from .. import users
-from ..errors import refused
+from ..errors import BadInput, refused
 from ..model import Call, Operation
 
 TOKEN_TYPE = "venue-agent+jwt"  # noqa: S105 - the typ of such tokens (D1)
@@ -86,9 +86,11 @@ def enrol(call: Call, data: EnrolInput) -> dict[str, Any]:
     did = _agent(owner, data.agent_id)
     for index, entry in enumerate(data.caps or ()):
         try:
-            parse_configured(entry, owner)
+            caveats = parse_configured(entry, owner).nb
         except UcanError as error:
             raise refused(error, f"caps[{index}]") from error
+        if caveats is not None:
+            raise BadInput(f"caps[{index}].nb: this venue passes no caveat, so such an entry would open nothing")
     jti, exp = call.world.entropy(16).hex(), call.now_seconds + data.lifetime
     users.enrol(call.tx, owner, data.agent_id, data.caps, jti, exp, call.now)
     audit.append(call.tx, owner, "agent.enrolled", call.now, agent=did, caps=data.caps, exp=exp, jti=jti)
