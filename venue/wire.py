@@ -102,7 +102,7 @@ def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
 
 
 def _milliseconds(text: str) -> int:
-    """The number that digits are; -1 for anything else. What is longer than any wait is not read to its end."""
+    """The number that digits are, -1 for anything else; beyond any wait it is not read to its end."""
     return int(text[:16]) if text.isascii() and text.isdigit() else -1
 
 
