@@ -47,7 +47,7 @@ class Served:
         return (self.data / "serve.log").read_text(encoding="utf-8")
 
     def start(self) -> None:
-        """Start the process and wait until it says that it is ready; the port stays the same over restarts."""
+        """Start the process and wait until it is ready; the port stays the same over restarts."""
         command = [sys.executable, "-m", "venue", "serve", "--json", "--data", str(self.data)]
         self.data.mkdir(parents=True, exist_ok=True)
         with (self.data / "serve.log").open("a", encoding="utf-8") as log:
@@ -63,7 +63,9 @@ class Served:
         late.start()
         line = self._child.stdout.readline()
         late.cancel()
-        assert line, f"the server did not start:\n{self.log}"
+        if not line:
+            self.kill()
+            raise AssertionError(f"the server did not start:\n{self.log}")
         said = json.loads(line)
         self.url, self.did, self.port = said["url"], said["did"], said["port"]
         self.http.close()
