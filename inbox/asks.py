@@ -109,6 +109,8 @@ def check_offer(offer: Offer, place: str, target: str, now: int, policy: GrantPo
     if "exp" in said:
         _check_exp(offer.exp, place, now, policy.max_lifetime)
     elif offer.lifetime is not None:
+        if offer.lifetime > MAX_SECONDS:
+            raise BadRequest(f"{place}.lifetime: {offer.lifetime} looks like milliseconds; give seconds")
         _check_ceiling(offer.lifetime, f"{place}.lifetime", policy.max_lifetime)
 
 

@@ -44,7 +44,7 @@ def settle_row(
     channel: str | None,
     now: int,
 ) -> bool:
-    """The guarded update that decides every race (D16, step 5):
+    """The guarded update that decides every race (D16; step 5 of the flow):
     whether this settlement landed. `now` in milliseconds.
     """
     row = tx.one(

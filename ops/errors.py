@@ -111,5 +111,5 @@ class NotCompleted(OpsError):
 
 
 def refused(error: UcanError, place: str = "path") -> BadInput:
-    """A malformed DID, resource or ability in an input, as this package's own error, naming the place."""
+    """What is malformed in an input for `ucan`, as this package's own error, naming the place."""
     return BadInput(f"{place}: {error}")

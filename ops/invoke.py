@@ -45,10 +45,9 @@ class Invoker:
 
         try:
             return await self._units.write(caller, work, job_id)
-        except Expired:
-            await self._units.expire_due()
-            raise
         except (InboxError, OpsError) as error:
+            if isinstance(error, Expired):
+                await self._units.expire_due()
             if operation.audits_refusals and not caller.anonymous:
                 await self._audit_refusal(operation, data, caller, error)
             raise

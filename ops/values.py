@@ -33,7 +33,8 @@ class Place:
     @property
     def resource(self) -> str:
         """The absolute resource of this place, as capabilities name it."""
-        return "/".join((self.owner, *filter(None, (self.namespace, *self.segments))))
+        path = (self.namespace, *self.segments)
+        return self.owner if path == ("",) else "/".join((self.owner, *path))
 
     def below(self, *segments: str) -> "Place":
         """A place below this one."""
@@ -75,7 +76,7 @@ def read(call: Call, place: Place) -> Any:
             return _read_records(call, place, maker)
         case "j":
             return _read_jobs(call, place, maker)
-        case "":
+        case "" if not place.segments:
             return {name: {} for name in NAMESPACES}
     return MISSING
 

@@ -66,7 +66,8 @@ async def invoke_body(request: Request) -> InvokeBody:
 
 async def cancel_body(request: Request) -> CancelBody:
     """The body of a cancel; none is as good as an empty one."""
-    return _model(CancelBody, await json_body(request) or {})
+    body = await json_body(request)
+    return _model(CancelBody, {} if body is None else body)
 
 
 def idempotency_key(request: Request) -> str | None:
@@ -99,9 +100,7 @@ def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
     """
     asked: bool | int | str | None = query if query is not None else body
     if isinstance(asked, str):
-        asked = {"true": True, "false": False}.get(
-            asked, int(asked) if asked.isascii() and asked.isdigit() else -1
-        )
+        asked = {"true": True, "false": False}.get(asked, _milliseconds(asked))
     if asked is None or asked is False:
         return 0.0
     if asked is True:
@@ -109,6 +108,11 @@ def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
     if asked < 0:
         raise HttpProblem("invalid_input", "wait: must be true, false or a number of milliseconds")
     return min(asked / 1000, MAX_WAIT)
+
+
+def _milliseconds(text: str) -> int:
+    """The number that digits are, -1 for anything else; beyond any wait it is not read to its end."""
+    return int(text[:16]) if text.isascii() and text.isdigit() else -1
 
 
 def whole_number(request: Request, name: str, default: int) -> int:

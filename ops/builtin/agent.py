@@ -100,9 +100,11 @@ def enrol(call: Call, data: EnrolInput) -> dict[str, Any]:
     did = _agent(owner, data.agent_id)
     for index, entry in enumerate(data.caps or ()):
         try:
-            parse_configured(entry, owner)
+            caveats = parse_configured(entry, owner).nb
         except UcanError as error:
             raise refused(error, f"caps[{index}]") from error
+        if caveats is not None:
+            raise BadInput(f"caps[{index}].nb: this venue evaluates no caveats")
     jti, exp = call.world.entropy(16).hex(), call.now_seconds + data.lifetime
     agents.enrol(call.tx, owner, data.agent_id, data.caps, call.now)
     agents.add_token(call.tx, owner, data.agent_id, jti, exp)

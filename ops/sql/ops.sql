@@ -112,6 +112,9 @@ SELECT seq, record, hash FROM job_state WHERE job = :job ORDER BY seq
 -- name: document.get
 SELECT value, size FROM document WHERE owner = :owner AND path = :path
 
+-- name: document.all
+SELECT path, value FROM document WHERE owner = :owner ORDER BY path
+
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
 

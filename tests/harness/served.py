@@ -65,7 +65,9 @@ class Served:
         late.start()
         line = self._child.stdout.readline()
         late.cancel()
-        assert line, f"the server did not start:\n{self.log}"
+        if not line:
+            self.kill()
+            raise AssertionError(f"the server did not start:\n{self.log}")
         said = json.loads(line)
         self.url, self.did, self.port = said["url"], said["did"], said["port"]
         self.http.close()
