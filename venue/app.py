@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -20,7 +20,7 @@ from ops import sweep
 from ops.builtin import agent, covia, hitl, ucan
 from ops.ids import IdSource
 from ops.invoke import Invoker
-from ops.model import World
+from ops.model import Operation, World
 from ops.registry import Registry, catalogue
 from ucan.did import web_did
 from ucan.keys import Ed25519Signer
@@ -61,14 +61,15 @@ def create_app(
     signer: Ed25519Signer,
     clock: Clock = system_clock,
     entropy: Callable[[int], bytes] = secrets.token_bytes,
+    operations: Sequence[Operation] = OPERATIONS,
 ) -> FastAPI:
     """The venue as an ASGI application. Its lifespan opens the database, puts right what a stop left, and
     closes it.
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    world = _world(settings, signer, clock, entropy)
-    registry = Registry(OPERATIONS, world.dids)
+    world = _world(settings, signer, clock, entropy, operations)
+    registry = Registry(operations, world.dids)
     bells = Bells()
     invoker = Invoker(db, world, registry)
     waiters = Waiters(bells, invoker, streams=settings.limits.streams)
@@ -81,7 +82,7 @@ def create_app(
             app.state.failure = error
             await db.close()
             raise
-        sweeper = asyncio.create_task(sweep.run(db, world, bells))
+        sweeper = app.state.sweeper = asyncio.create_task(sweep.run(db, world, bells))
         try:
             yield
         finally:
@@ -118,7 +119,13 @@ async def _launch(db: Database, world: World, signer: Ed25519Signer, bells: Bell
     await sweep.launch(db, world)
 
 
-def _world(settings: Settings, signer: Ed25519Signer, clock: Clock, entropy: Callable[[int], bytes]) -> World:
+def _world(
+    settings: Settings,
+    signer: Ed25519Signer,
+    clock: Clock,
+    entropy: Callable[[int], bytes],
+    operations: Sequence[Operation],
+) -> World:
     ceiling = settings.grants.max_lifetime
     described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
     return World(
@@ -132,7 +139,7 @@ def _world(settings: Settings, signer: Ed25519Signer, clock: Clock, entropy: Cal
         limits=settings.request_limits(),
         issue_max_lifetime=settings.ucan.max_lifetime,
         workspace_bytes=settings.limits.workspace,
-        catalogue=catalogue(OPERATIONS, described),
+        catalogue=catalogue(operations, described),
     )
 
 
