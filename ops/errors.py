@@ -54,6 +54,18 @@ class AgentRefused(Forbidden):
     code = "agent_refused"
 
 
+class OperatorRefused(Forbidden):
+    """The operator looks after the venue, and never acts for anybody in it (D5)."""
+
+    code = "operator_refused"
+
+
+class WeakCredential(Forbidden):
+    """An identity UCAN may have passed through a relay, and is not enough for this (D2)."""
+
+    code = "weak_credential"
+
+
 class CapabilityDenied(Forbidden):
     """An agent's configured caps do not reach this (D23)."""
 

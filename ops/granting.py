@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inbox import audit
-from inbox.canonical import canonical
 from inbox.errors import NotGrantable
 from inbox.model import Grant
 from ucan.capability import Capability, split
@@ -17,7 +16,7 @@ from ucan.did import managed_by
 from ucan.issue import issue
 from ucan.jwt import token_hash
 
-from . import access
+from . import access, ledger
 from .model import Call
 
 
@@ -87,16 +86,16 @@ def _record(
 ) -> None:
     digest = token_hash(token)
     listed = [_entry(grant) for grant in grants]
-    call.tx.run(
-        "mint.insert",
-        hash=digest,
+    ledger.record(
+        call.tx,
+        digest,
         grantor=call.caller.user,
         audience=audience,
-        grants=canonical(listed),
+        grants=listed,
         exp=exp,
         request=request,
-        proofs=canonical(sorted(set(relied_on))),
-        created=call.now,
+        proofs=relied_on,
+        now=call.now,
     )
     audit.append(
         call.tx,

@@ -20,7 +20,7 @@ from inbox.store.base import Database, Transaction
 
 from . import access, jobs, settle, sweep, values
 from .errors import BadInput, Forbidden, NoSuchJob, OpsError
-from .model import Call, Caller, Job, JobStatus, Operation, Parked, World
+from .model import ASKERS, Call, Caller, Job, JobStatus, Operation, Parked, World
 from .registry import Registry
 from .rules import without_secrets
 
@@ -155,10 +155,7 @@ def _checked(operation: Operation, call: Call, data: Any) -> Any:
     """Who may call, then what they say:
     in this order, so that an agent learns nothing from the input's fate (D14).
     """
-    if not operation.public:
-        access.require_known(call)
-    if not operation.agents and call.caller.is_agent:
-        access.require_person(call)
+    access.admit(call.caller, operation.callers)
     try:
         return operation.input.model_validate({} if data is None else data)
     except ValidationError as error:
@@ -190,7 +187,7 @@ def _recorded(call: Call, operation: Operation, reference: str, data: Any, outpu
 
 def _visible(call: Call, job_id: str) -> Job:
     """A job that this caller may see: its maker, its owner, or a proof of `crud/read` on it (D23)."""
-    access.require_known(call)
+    access.admit(call.caller, ASKERS)
     job = jobs.find(call.tx, job_id)
     if job is not None and _theirs(call, job):
         return job

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from inbox.clock import Clock
 from inbox.model import GrantPolicy, Limits
 from inbox.store.base import Transaction
-from ucan.keys import Signer
+from ucan.keys import PublicKey, Signer
 
 
 class JobStatus(StrEnum):
@@ -27,10 +27,26 @@ class JobStatus(StrEnum):
         return self is not JobStatus.INPUT_REQUIRED
 
 
+class Kind(StrEnum):
+    """What sort of caller it is, which decides what it may call at all (D2, D5, D9)."""
+
+    ANONYMOUS = "anonymous"
+    RELAYED = "relayed"
+    """A user by an identity UCAN, which may have passed through a relay: enough to ask and read, no more."""
+    AGENT = "agent"
+    USER = "user"
+    OPERATOR = "operator"
+
+
+PERSONS = frozenset({Kind.USER})
+ASKERS = frozenset({Kind.USER, Kind.AGENT, Kind.RELAYED})
+READERS = ASKERS | {Kind.ANONYMOUS}
+OPERATORS = frozenset({Kind.OPERATOR})
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (house
-    rule 7).
+    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (rule 7).
 
     `did` acts; `user` owns the namespace it acts in: the same for a person, the owner for an agent. `caps`
     are an agent's configured capabilities, None when none are configured. `channel` is how the call came in:
@@ -39,16 +55,21 @@ class Caller:
 
     did: str
     user: str
+    kind: Kind = Kind.USER
     agent_id: str | None = None
     caps: Sequence[Mapping[str, Any]] | None = None
     channel: str = "api"
     proofs: Sequence[str] = ()
-    anonymous: bool = False
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nobody has said who they are."""
+        return self.kind is Kind.ANONYMOUS
 
     @property
     def is_agent(self) -> bool:
         """Whether an agent acts."""
-        return self.agent_id is not None
+        return self.kind is Kind.AGENT
 
     def __repr__(self) -> str:
         return f"Caller({self.did!r}, proofs={len(self.proofs)})"
@@ -104,6 +125,8 @@ class World:
     limits: Limits
     issue_max_lifetime: int | None
     workspace_bytes: int
+    trusted: frozenset[str]
+    web_key: Callable[[str], PublicKey | None]
     catalogue: Mapping[str, Any]
 
     @property
@@ -137,11 +160,10 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One entry of the catalogue. The models are its schemas; the flags decide who may call it before
-    anything is read.
+    """One entry of the catalogue. The models are its schemas.
 
-    `agents` says whether an agent may call it at all (D9), `read_only` whether a run leaves no job, `secret`
-    names the fields of its output that are handed out once and not kept.
+    `callers` says who may call it, before anything is read (D9); `read_only` whether a run leaves no job,
+    `secret` names the fields of its output that are handed out once and not kept.
     """
 
     path: str
@@ -151,9 +173,8 @@ class Operation:
     input: type[BaseModel]
     output: type[BaseModel]
     handler: Callable[[Call, Any], Any]
-    agents: bool
+    callers: frozenset[Kind]
     read_only: bool
-    public: bool = False
     audits_refusals: bool = False
     secret: frozenset[str] = frozenset()
 

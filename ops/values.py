@@ -11,8 +11,8 @@ from ucan.capability import absolute, split
 from ucan.errors import UcanError
 
 from . import access, jobs, settle, workspace
-from .errors import AgentRefused, AuthRequired, BadInput, Forbidden, NotWritable, refused
-from .model import Call, Job
+from .errors import BadInput, Forbidden, NotWritable, refused
+from .model import PERSONS, Call, Job
 from .rules import without_tokens
 from .tree import MISSING, Missing, type_word, walk
 
@@ -94,7 +94,7 @@ def write(call: Call, place: Place, value: Any) -> tuple[bool, bool]:
 
     Raises NotWritable (`not_writable`) for any other namespace, Forbidden, BadInput, QuotaExceeded.
     """
-    _writable(call, place)
+    _writable(place)
     access.require(call, "crud/write", place.resource)
     return workspace.put(call.tx, place.owner, place.segments, value, call.world.workspace_bytes)
 
@@ -107,7 +107,7 @@ def delete(call: Call, place: Place) -> bool:
     """
     if place.namespace == "h":
         return _delete_record(call, place)
-    _writable(call, place)
+    _writable(place)
     access.require(call, "crud/delete", place.resource)
     return workspace.delete(call.tx, place.owner, place.segments, call.world.workspace_bytes)
 
@@ -121,17 +121,13 @@ def _first(segments: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (segments[0], tuple(segments[1:])) if segments else ("", ())
 
 
-def _writable(call: Call, place: Place) -> None:
-    if call.caller.anonymous:
-        raise AuthRequired("Say who you are: this needs a bearer token")
+def _writable(place: Place) -> None:
     if place.namespace != "w":
         raise NotWritable(f"Namespace {place.namespace or '/'!r} is not writable: only w/ is")
 
 
 def _delete_record(call: Call, place: Place) -> bool:
-    access.require_known(call)
-    if call.caller.is_agent:
-        raise AgentRefused("An agent may not delete a record: to delete an open one is to answer it")
+    access.admit(call.caller, PERSONS)  # to delete an open record is to answer it
     if place.owner != call.caller.user:
         raise Forbidden("Access denied: a record is deleted by the owner of its inbox, and by nobody else")
     if len(place.segments) != 1:

@@ -17,7 +17,7 @@ from inbox.store.migrate import migrations
 from inbox.store.sqlfile import load as load_statements
 from inbox.store.sqlite import SqliteDatabase
 from ops import sweep
-from ops.builtin import agent, covia, hitl, ucan
+from ops.builtin import agent, covia, hitl, ucan, user
 from ops.ids import IdSource
 from ops.invoke import Invoker
 from ops.model import Operation, World
@@ -28,13 +28,21 @@ from ucan.keys import Ed25519Signer
 from . import problems
 from .auth import Authenticator
 from .config import Settings
+from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
-from .routes import discovery, invoke, jobs, operations, values
+from .routes import discovery, invoke, jobs, values
+from .routes import operations as listing
 from .waiting import Waiters
 
 log = logging.getLogger("venue")
 
-OPERATIONS = (*hitl.OPERATIONS, *ucan.OPERATIONS, *covia.OPERATIONS, *agent.OPERATIONS)
+OPERATIONS = (
+    *hitl.OPERATIONS,
+    *ucan.OPERATIONS,
+    *covia.OPERATIONS,
+    *agent.OPERATIONS,
+    *user.OPERATIONS,
+)
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
 
@@ -61,6 +69,7 @@ def create_app(
     signer: Ed25519Signer,
     clock: Clock = system_clock,
     entropy: Callable[[int], bytes] = secrets.token_bytes,
+    fetch: Fetch = fetch_public,
     operations: Sequence[Operation] = OPERATIONS,
 ) -> FastAPI:
     """The venue as an ASGI application. Its lifespan opens the database, puts right what a stop left, and
@@ -68,7 +77,8 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    world = _world(settings, signer, clock, entropy, operations)
+    web = DidWeb(fetch, clock)
+    world = build_world(settings, signer, clock, entropy, web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()
     invoker = Invoker(db, world, registry)
@@ -100,13 +110,15 @@ def create_app(
     app.state.bells = bells
     app.state.invoker = invoker
     app.state.waiters = waiters
+    app.state.web = web
     app.state.authenticator = Authenticator(
         db,
         world,
+        web,
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operations, values):
+    for module in (discovery, invoke, jobs, listing, values):
         app.include_router(module.router)
     problems.install(app)
     app.add_middleware(Guard, settings=settings, entropy=entropy)
@@ -115,17 +127,19 @@ def create_app(
 
 async def _launch(db: Database, world: World, signer: Ed25519Signer, bells: Bells) -> None:
     await db.open(bells.ring)
-    await db.write(lambda tx: _claim(tx, world, signer))
+    await db.write(lambda tx: claim(tx, world, signer))
     await sweep.launch(db, world)
 
 
-def _world(
+def build_world(
     settings: Settings,
     signer: Ed25519Signer,
     clock: Clock,
     entropy: Callable[[int], bytes],
-    operations: Sequence[Operation],
+    web: DidWeb,
+    operations: Sequence[Operation] = OPERATIONS,
 ) -> World:
+    """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
     described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
     return World(
@@ -139,11 +153,13 @@ def _world(
         limits=settings.request_limits(),
         issue_max_lifetime=settings.ucan.max_lifetime,
         workspace_bytes=settings.limits.workspace,
+        trusted=frozenset(settings.auth.trusted_issuers),
+        web_key=web.key,
         catalogue=catalogue(operations, described),
     )
 
 
-def _claim(tx: Transaction, world: World, signer: Ed25519Signer) -> None:
+def claim(tx: Transaction, world: World, signer: Ed25519Signer) -> None:
     """Fix the venue's identity in a new database, and refuse a database that belongs to another (D1)."""
     row = tx.one("venue.get")
     if row is None:

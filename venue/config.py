@@ -53,6 +53,7 @@ class Auth(_Table):
     """How callers prove who they are (D2)."""
 
     audience: Literal["required", "optional"] = "required"
+    trusted_issuers: Names = ()
 
 
 class Grants(_Table):

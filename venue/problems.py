@@ -29,6 +29,8 @@ STATUS = {
     "not_admitted": 403,
     "agent_refused": 403,
     "capability_denied": 403,
+    "operator_refused": 403,
+    "weak_credential": 403,
     "not_writable": 403,
     "unknown_host": 403,
     "foreign_origin": 403,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .. import values
 from ..errors import BadInput
-from ..model import Call, Operation
+from ..model import READERS, Call, Kind, Operation
 from ..tree import Missing, type_word
 
 _MAX_SIZE = 1_000_000
@@ -137,9 +137,8 @@ OPERATIONS = (
         input=ReadInput,
         output=ReadOutput,
         handler=read,
-        agents=True,
+        callers=READERS,
         read_only=True,
-        public=True,
     ),
     Operation(
         path="v/ops/covia/list",
@@ -149,9 +148,8 @@ OPERATIONS = (
         input=ListInput,
         output=ListOutput,
         handler=list_path,
-        agents=True,
+        callers=READERS,
         read_only=True,
-        public=True,
     ),
     Operation(
         path="v/ops/covia/write",
@@ -161,7 +159,7 @@ OPERATIONS = (
         input=WriteInput,
         output=WriteOutput,
         handler=write,
-        agents=True,
+        callers=frozenset({Kind.USER, Kind.AGENT}),
         read_only=False,
     ),
     Operation(
@@ -172,7 +170,7 @@ OPERATIONS = (
         input=DeleteInput,
         output=DeleteOutput,
         handler=delete,
-        agents=True,
+        callers=frozenset({Kind.USER, Kind.AGENT}),
         read_only=False,
     ),
 )

@@ -14,7 +14,7 @@ from ucan.did import agent_id_of, is_did, owner_of
 
 from .. import access, jobs, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
-from ..model import Call, Operation, Parked
+from ..model import ASKERS, PERSONS, Call, Operation, Parked
 
 _DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
 
@@ -270,7 +270,7 @@ OPERATIONS = (
         input=RequestInput,
         output=RequestOutput,
         handler=request,
-        agents=True,
+        callers=ASKERS,
         read_only=False,
     ),
     Operation(
@@ -281,7 +281,7 @@ OPERATIONS = (
         input=RespondInput,
         output=RespondOutput,
         handler=respond,
-        agents=False,
+        callers=PERSONS,
         read_only=False,
         audits_refusals=True,
     ),
@@ -293,7 +293,7 @@ OPERATIONS = (
         input=ListInput,
         output=ListOutput,
         handler=list_requests,
-        agents=True,
+        callers=ASKERS,
         read_only=True,
     ),
 )

@@ -8,11 +8,11 @@ from inbox.model import MAX_SECONDS, Grant
 from ucan.capability import absolute, parse
 from ucan.did import is_did
 from ucan.errors import UcanError
-from ucan.verify import Verdict, authorise, rights_of, verify
+from ucan.verify import Verdict, rights_of, verify
 
 from .. import access, granting
 from ..errors import BadInput, refused
-from ..model import Call, Operation
+from ..model import ASKERS, PERSONS, Call, Operation
 
 _MOST = 50
 
@@ -83,7 +83,12 @@ def issue(call: Call, data: IssueInput) -> dict[str, str]:
 
 def check(call: Call, data: VerifyInput) -> dict[str, Any]:
     """Say what a token is worth; a bad one is an answer, not an error."""
-    verdict = verify(data.token, now=call.now_seconds)
+    verdict = verify(
+        data.token,
+        now=call.now_seconds,
+        resolve=access.keyring(call.tx, call.world),
+        revoked=access.revocations(call.tx),
+    )
     if not verdict:
         return {"valid": False, "reason": verdict.reason}
     return {"valid": True, **_described(call, verdict), **_authorisation(call, data)}
@@ -110,14 +115,7 @@ def _authorisation(call: Call, data: VerifyInput) -> dict[str, Any]:
         resource = absolute(data.with_, audience)
     except UcanError:
         return {"authorises": False, "audience": audience}
-    verdict = authorise(
-        [data.token],
-        presenter=audience,
-        resource=resource,
-        ability=data.can,
-        now=call.now_seconds,
-        roots=access.roots(call),
-    )
+    verdict = access.worth(call, [data.token], audience, data.can, resource)
     return {"authorises": bool(verdict), "audience": audience}
 
 
@@ -149,7 +147,7 @@ OPERATIONS = (
         input=IssueInput,
         output=IssueOutput,
         handler=issue,
-        agents=False,
+        callers=PERSONS,
         read_only=False,
     ),
     Operation(
@@ -160,7 +158,7 @@ OPERATIONS = (
         input=VerifyInput,
         output=VerifyOutput,
         handler=check,
-        agents=True,
+        callers=ASKERS,
         read_only=True,
     ),
 )

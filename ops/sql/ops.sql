@@ -5,13 +5,43 @@ SELECT did, key_did FROM venue WHERE one = 1
 INSERT INTO venue (one, did, key_did, created) VALUES (1, :did, :key_did, :created)
 
 -- name: user.get
-SELECT did, created FROM user WHERE did = :did
+SELECT did, name, created FROM user WHERE did = :did
 
 -- name: user.insert
-INSERT INTO user (did, created) VALUES (:did, :created) ON CONFLICT (did) DO NOTHING
+INSERT INTO user (did, name, created) VALUES (:did, :name, :created) ON CONFLICT (did) DO NOTHING
+
+-- name: user.page
+SELECT did, name, created FROM user WHERE did > :after ORDER BY did LIMIT :limit
 
 -- name: user.count
 SELECT COUNT(*) AS count FROM user
+
+-- name: session.insert
+INSERT INTO session (jti, did, exp) VALUES (:jti, :did, :exp)
+
+-- name: session.get
+SELECT did, exp FROM session WHERE jti = :jti
+
+-- name: session.drop
+DELETE FROM session WHERE jti = :jti AND did = :did
+
+-- name: session.drop_all
+DELETE FROM session WHERE did = :did
+
+-- name: bound_key.get
+SELECT key, principal, created, revoked FROM bound_key WHERE key = :key
+
+-- name: bound_key.insert
+INSERT INTO bound_key (key, principal, created) VALUES (:key, :principal, :created)
+
+-- name: bound_key.list
+SELECT key, principal, created, revoked FROM bound_key WHERE principal = :principal ORDER BY created, key
+
+-- name: bound_key.revoke
+UPDATE bound_key SET revoked = :now WHERE key = :key AND principal = :principal AND revoked IS NULL
+
+-- name: bound_key.revoke_all
+UPDATE bound_key SET revoked = :now WHERE principal = :principal AND revoked IS NULL
 
 -- name: agent.get
 SELECT owner, agent_id, caps, created, revoked FROM agent WHERE owner = :owner AND agent_id = :agent_id
@@ -106,3 +136,19 @@ VALUES (:hash, :grantor, :audience, :grants, :exp, :request, :proofs, :created)
 
 -- name: mint.get
 SELECT * FROM mint WHERE hash = :hash
+
+-- name: mint.live_for
+SELECT m.hash FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
+WHERE m.audience = :audience AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now)
+
+-- name: mint_proof.insert
+INSERT INTO mint_proof (proof, mint) VALUES (:proof, :mint)
+
+-- name: mint_proof.relying
+SELECT mint FROM mint_proof WHERE proof = :proof
+
+-- name: revocation.get
+SELECT hash FROM revocation WHERE hash = :hash
+
+-- name: revocation.insert
+INSERT INTO revocation (hash, revoker, at) VALUES (:hash, :revoker, :at) ON CONFLICT (hash) DO NOTHING

@@ -1,7 +1,6 @@
 """`GET jobs/{id}`, its cancel and its stream (`wire.md` 1.3, 1.4, 2.5)."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
@@ -9,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 from ops.invoke import Invoker
 from ops.jobs import parse_id
 
-from ..auth import CallerOf, identify
+from ..auth import CallerOf, identify, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
@@ -24,7 +23,8 @@ _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Conn
 async def job(request: Request, job_id: str, caller: CallerOf) -> Response:
     """A job as the caller may see it."""
     invoker: Invoker = request.app.state.invoker
-    return json_response(await invoker.job(job_id, replace(caller, proofs=header_proofs(request))))
+    caller = await with_proofs(request, caller, header_proofs(request))
+    return json_response(await invoker.job(job_id, caller))
 
 
 @router.put("/{job_id}/cancel")
@@ -41,7 +41,7 @@ async def stream(request: Request, job_id: str) -> Response:
     accept = request.headers.get("accept", "*/*")
     if "*/*" not in accept and "text/event-stream" not in accept and "text/*" not in accept:
         raise HttpProblem("not_acceptable", "This is a stream of server-sent events (text/event-stream)")
-    caller = replace((await identify(request)).caller, proofs=header_proofs(request))
+    caller = await with_proofs(request, (await identify(request)).caller, header_proofs(request))
     invoker: Invoker = request.app.state.invoker
     await invoker.job(job_id, caller)  # whatever is wrong is an ordinary answer, before the stream begins
     waiters: Waiters = request.app.state.waiters

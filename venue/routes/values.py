@@ -1,6 +1,5 @@
 """Reads by path: the same objects as the operations give (`wire.md` 4.2)."""
 
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,7 +9,7 @@ from ops.invoke import Invoker
 from ops.model import Caller
 from ops.registry import Registry
 
-from ..auth import CallerOf
+from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..wire import header_proofs, whole_number
@@ -39,7 +38,8 @@ async def list_path(request: Request, caller: CallerOf) -> Response:
 async def _run(request: Request, caller: Caller, path: str, data: dict[str, Any]) -> Any:
     invoker: Invoker = request.app.state.invoker
     registry: Registry = request.app.state.registry
-    return await invoker.read(registry.find(path), data, replace(caller, proofs=header_proofs(request)))
+    caller = await with_proofs(request, caller, header_proofs(request))
+    return await invoker.read(registry.find(path), data, caller)
 
 
 def _path(request: Request) -> str:
