@@ -52,7 +52,7 @@ class Invoker:
         if operation.read_only:
             return await self.read(operation, data, caller)
         job = await self._write(operation, reference, data, caller)
-        return job if job.status is JobStatus.INPUT_REQUIRED else job.output
+        return job.output if job.status.finished else job
 
     async def read(self, operation: Operation, data: Any, caller: Caller) -> Any:
         """Run an operation that only reads."""
@@ -174,7 +174,7 @@ def _recorded(call: Call, operation: Operation, reference: str, data: Any, outpu
         name=operation.name,
         owner=call.caller.user,
         maker=call.caller.did,
-        status=JobStatus.INPUT_REQUIRED if parked else JobStatus.COMPLETE,
+        status=output.status if isinstance(output, Parked) else JobStatus.COMPLETE,
         input=data,
         output=None if parked else without_secrets(output, operation.secret),
         error=None,

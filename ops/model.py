@@ -14,8 +14,9 @@ from ucan.keys import PublicKey, Signer
 
 
 class JobStatus(StrEnum):
-    """The states of a job that this venue has: it parks, or it is finished."""
+    """The states of a job that this venue has: it runs, it parks, or it is finished."""
 
+    STARTED = "STARTED"
     INPUT_REQUIRED = "INPUT_REQUIRED"
     COMPLETE = "COMPLETE"
     FAILED = "FAILED"
@@ -24,7 +25,7 @@ class JobStatus(StrEnum):
     @property
     def finished(self) -> bool:
         """Whether this state is terminal."""
-        return self is not JobStatus.INPUT_REQUIRED
+        return self not in (JobStatus.STARTED, JobStatus.INPUT_REQUIRED)
 
 
 class Kind(StrEnum):
@@ -154,8 +155,13 @@ class Call:
         return self.now // 1000
 
 
+@dataclass(frozen=True, slots=True)
 class Parked:
-    """What an operation returns when its job waits for a person."""
+    """What an operation returns when its job is not done:
+    it waits for a person, or what it started still runs.
+    """
+
+    status: JobStatus = JobStatus.INPUT_REQUIRED
 
 
 @dataclass(frozen=True, slots=True)

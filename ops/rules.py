@@ -8,6 +8,7 @@ from .model import JobStatus
 
 TRANSITIONS: Mapping[JobStatus | None, frozenset[JobStatus]] = {
     None: frozenset(JobStatus),
+    JobStatus.STARTED: frozenset({JobStatus.COMPLETE, JobStatus.FAILED, JobStatus.CANCELLED}),
     JobStatus.INPUT_REQUIRED: frozenset({JobStatus.COMPLETE, JobStatus.FAILED, JobStatus.CANCELLED}),
     JobStatus.COMPLETE: frozenset(),
     JobStatus.FAILED: frozenset(),

@@ -89,6 +89,9 @@ ORDER BY id LIMIT :limit OFFSET :offset
 -- name: job.total
 SELECT COUNT(*) AS count FROM job
 
+-- name: job.running
+SELECT id FROM job WHERE status = 'STARTED' ORDER BY id
+
 -- name: job.parked_without_request
 SELECT j.id FROM job AS j LEFT JOIN request AS r ON r.id = j.id AND r.status = 'open'
 WHERE j.adapter = 'hitl:request' AND j.status = 'INPUT_REQUIRED' AND r.id IS NULL ORDER BY j.id

@@ -77,6 +77,7 @@ CREATE TABLE job (
 
 CREATE INDEX job_by_owner ON job (owner, id);
 CREATE INDEX job_parked ON job (adapter, id) WHERE status = 'INPUT_REQUIRED';
+CREATE INDEX job_running ON job (id) WHERE status = 'STARTED';
 
 CREATE TRIGGER job_ends_once BEFORE UPDATE ON job
 WHEN OLD.status IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
