@@ -35,7 +35,7 @@ def _list(value: Any) -> Any:
     return [part for part in value.replace(",", " ").split() if part] if isinstance(value, str) else value
 
 
-Ceiling = Annotated[int | None, BeforeValidator(_none), Field(gt=0)]
+Ceiling = Annotated[Annotated[int, Field(gt=0)] | None, BeforeValidator(_none)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_list)]
 
 
