@@ -79,7 +79,7 @@ def read(text: str) -> Jws:
     try:
         header, payload, signature = text.encode("ascii").split(b".")
     except ValueError:
-        raise Malformed("malformed", "The token is not three segments of ASCII.", check="V1") from None
+        raise Malformed("malformed", "The token is unparseable: not three segments of ASCII.", check="V1") from None
     fields = _json(header, "V2")
     _check_header(fields)
     return Jws(
