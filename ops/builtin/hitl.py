@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from inbox import events, requests, rules
-from inbox.errors import TooManyOpen
+from inbox.errors import NotFound, TooManyOpen
 from inbox.explain import explain
 from inbox.model import Ask, Reply, Requester, Status, Submission
 from ucan.did import agent_id_of, is_did, owner_of
@@ -188,7 +188,8 @@ def _asks_with_place(raw: list[Any]) -> list[Ask]:
 
 def _deliverable(call: Call, target: str) -> None:
     """Free within the caller's own family;
-    elsewhere by delegation, with one denial for known and unknown targets (D12).
+    elsewhere by delegation, with one denial for known and unknown targets (D12): only whoever may deliver
+    there learns that nobody is there.
     """
     if target == call.caller.user:
         if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
@@ -198,7 +199,7 @@ def _deliverable(call: Call, target: str) -> None:
         return
     access.require(call, "hitl/request", f"{target}/h/")
     if not users.registered(call.tx, target):
-        raise Forbidden("Access denied: hitl/request - there is no such inbox here")
+        raise NotFound(f"There is no inbox of {target} here")
 
 
 def _has_room(call: Call, target: str) -> None:
