@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from inbox.clock import Clock
-from inbox.model import GrantPolicy, Limits
+from inbox.model import Terms
 from inbox.store.base import Transaction
 from ucan.keys import PublicKey, Signer
 
@@ -122,8 +122,7 @@ class World:
     clock: Clock
     entropy: Callable[[int], bytes]
     new_id: Callable[[], str]
-    grants: GrantPolicy
-    limits: Limits
+    terms: Terms
     issue_max_lifetime: int | None
     workspace_bytes: int
     trusted: frozenset[str]
@@ -157,11 +156,19 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """What an operation returns when its job is not done:
-    it waits for a person, or what it started still runs.
-    """
+    """What an operation returns when its job goes on beyond the call, and where the job stands until then."""
 
     status: JobStatus = JobStatus.INPUT_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an operation returns when its job must not keep the input as it came:
+    the output, and what to keep.
+    """
+
+    output: Any
+    input: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,8 @@ class Operation:
     """One entry of the catalogue. The models are its schemas.
 
     `callers` says who may call it, before anything is read (D9); `read_only` whether a run leaves no job,
-    `secret` names the fields of its output that are handed out once and not kept.
+    `secret` names the fields of its output that are handed out once and not kept, `hidden` those of its input
+    that are not kept.
     """
 
     path: str
@@ -183,6 +191,7 @@ class Operation:
     read_only: bool
     audits_refusals: bool = False
     secret: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def tool_name(self) -> str:

@@ -3,11 +3,10 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
 
 from inbox import events, requests
 from inbox.clock import millis
-from inbox.store.base import Database, Row, Transaction
+from inbox.store.base import Database, Transaction
 
 from . import jobs, settle
 from .model import Call, Caller, JobStatus, World
@@ -16,8 +15,8 @@ log = logging.getLogger("venue.sweep")
 
 _BATCH = 200
 _LONGEST_SLEEP = 60.0
-_GONE = "The request behind this job is gone"
-_INTERRUPTED = "The venue stopped while this job ran"
+_STOPPED = "The venue was stopped while this job was running"
+_INTERRUPTED = "The request behind this job is gone"
 
 
 async def expire_due(db: Database, world: World) -> int:
@@ -36,8 +35,7 @@ async def expire_due(db: Database, world: World) -> int:
 
 
 async def launch(db: Database, world: World) -> int:
-    """Settle what fell due while the venue was down, fail what was running then, and check that every parked
-    job has its open record.
+    """Settle what fell due while the venue was down, then check that every parked job has its open record.
 
     A breach is repaired toward the safe side (job failed, record cancelled) and logged with its id. Returns
     how many there were.
@@ -46,8 +44,16 @@ async def launch(db: Database, world: World) -> int:
 
     def work(tx: Transaction) -> list[str]:
         call = _venue_call(tx, world)
-        _fail(call, tx.all("job.running"), _INTERRUPTED)
-        broken = _fail(call, tx.all("job.parked_without_request"), _GONE)
+        for row in tx.all("job.running"):
+            job = jobs.find(tx, row["id"])
+            if job is not None:
+                jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_STOPPED)
+        broken = []
+        for row in tx.all("job.parked_without_request"):
+            job = jobs.find(tx, row["id"])
+            if job is not None:
+                jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_INTERRUPTED)
+                broken.append(job.id)
         for row in tx.all("job.request_without_parked"):
             request = requests.find(tx, row["id"])
             if request is not None:
@@ -59,13 +65,6 @@ async def launch(db: Database, world: World) -> int:
     for job_id in broken:
         log.error("job %s and record h/%s disagreed at launch: job failed, record cancelled", job_id, job_id)
     return len(broken)
-
-
-def _fail(call: Call, rows: Sequence[Row], error: str) -> list[str]:
-    found = [job for row in rows if (job := jobs.find(call.tx, row["id"])) is not None]
-    for job in found:
-        jobs.finish_row(call.tx, job, JobStatus.FAILED, call.now, error=error)
-    return [job.id for job in found]
 
 
 async def run(db: Database, world: World, bells: events.Bells) -> None:

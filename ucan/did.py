@@ -13,9 +13,9 @@ from multiformats import MultiformatsError, multibase
 
 from .errors import BadSignature, Malformed
 
-_DID = re.compile(r"did:[a-z0-9]+(?::(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+)+")
+_DID = re.compile(r"did:[a-z0-9]++(?::(?:[A-Za-z0-9._-]++|%[0-9A-Fa-f]{2})++)++")
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 _MAX_DID = 512
 _MAX_DID_KEY = len("did:key:") + 50  # the longest of the three kinds takes 49
 
@@ -158,7 +158,7 @@ WEAK_DIDS = frozenset(did_key(raw) for raw in SMALL_ORDER)
 
 def web_did(host: str, port: int | None = None) -> str:
     """`did:web:<host>`, a port as `%3A<port>` (D1). Raises `Malformed` for what is no host name."""
-    if _HOST.fullmatch(host) is None or len(host) > 253 or (port is not None and not 0 < port < 65536):
+    if re.fullmatch(_HOST, host) is None or len(host) > 253 or (port is not None and not 0 < port < 65536):
         raise Malformed("malformed", "A did:web needs a host name, and a port between 1 and 65535.")
     return _WEB + host.lower() + ("" if port is None else f"%3A{port}")
 
@@ -173,7 +173,7 @@ def web_url(did: str) -> str:
         raise Malformed("malformed", "This is not a did:web.")
     host, *path = did[len(_WEB) :].split(":")
     name, colon, port = host.partition("%3A")
-    if _HOST.fullmatch(name) is None or (
+    if re.fullmatch(_HOST, name) is None or (
         colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
     ):
         raise Malformed("malformed", "The did:web names no host.")

@@ -12,16 +12,19 @@ from fastapi import FastAPI
 from inbox.clock import Clock, millis, system_clock
 from inbox.errors import InboxError, SchemaMismatch
 from inbox.events import Bells
+from inbox.model import Terms
 from inbox.store.base import Database, Transaction
 from inbox.store.migrate import migrations
 from inbox.store.sqlfile import load as load_statements
 from inbox.store.sqlite import SqliteDatabase
-from ops import sweep
-from ops.builtin import agent, covia, hitl, ucan, user
+from ops import notary, sweep
+from ops.builtin import agent, audit, covia_read, covia_write, hitl, skills, ucan, user
+from ops.desk import Desk
 from ops.ids import IdSource
 from ops.invoke import Invoker
 from ops.model import Operation, World
 from ops.registry import Registry, catalogue
+from ops.units import Units
 from ucan.did import web_did
 from ucan.keys import Ed25519Signer
 
@@ -31,7 +34,7 @@ from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
 from .routes import discovery, invoke, jobs, values
-from .routes import operations as listing
+from .routes import operations as operation_routes
 from .waiting import Waiters
 
 log = logging.getLogger("venue")
@@ -39,9 +42,11 @@ log = logging.getLogger("venue")
 OPERATIONS = (
     *hitl.OPERATIONS,
     *ucan.OPERATIONS,
-    *covia.OPERATIONS,
+    *covia_read.OPERATIONS,
+    *covia_write.OPERATIONS,
     *agent.OPERATIONS,
     *user.OPERATIONS,
+    *audit.OPERATIONS,
 )
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
@@ -81,8 +86,9 @@ def create_app(
     world = build_world(settings, signer, clock, entropy, web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()
-    invoker = Invoker(db, world, registry)
-    waiters = Waiters(bells, invoker, streams=settings.limits.streams)
+    units = Units(db, world)
+    desk = Desk(units)
+    waiters = Waiters(bells, desk, streams=settings.limits.streams)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -92,13 +98,16 @@ def create_app(
             app.state.failure = error
             await db.close()
             raise
-        sweeper = app.state.sweeper = asyncio.create_task(sweep.run(db, world, bells))
+        app.state.sweeper = asyncio.create_task(sweep.run(db, world, bells))
+        tasks = [app.state.sweeper, asyncio.create_task(notary.run(db, world))]
         try:
             yield
         finally:
             waiters.stop()
-            sweeper.cancel()
-            await asyncio.gather(sweeper, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await db.write(lambda tx: notary.sign_root(tx, world))
             await db.close()
 
     app = FastAPI(title="venue", lifespan=lifespan, docs_url=None, redoc_url=None)
@@ -108,7 +117,8 @@ def create_app(
     app.state.registry = registry
     app.state.db = db
     app.state.bells = bells
-    app.state.invoker = invoker
+    app.state.desk = desk
+    app.state.invoker = Invoker(units, registry)
     app.state.waiters = waiters
     app.state.web = web
     app.state.authenticator = Authenticator(
@@ -118,7 +128,7 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, listing, values):
+    for module in (discovery, invoke, jobs, operation_routes, values):
         app.include_router(module.router)
     problems.install(app)
     app.add_middleware(Guard, settings=settings, entropy=entropy)
@@ -142,20 +152,20 @@ def build_world(
     """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
     described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
+    dids = frozenset({signer.did, signer.key_did})
     return World(
         did=signer.did,
-        aliases=frozenset({signer.key_did}) - {signer.did},
+        aliases=dids - {signer.did},
         signer=signer,
         clock=clock,
         entropy=entropy,
         new_id=IdSource(clock, entropy),
-        grants=settings.grant_policy(),
-        limits=settings.request_limits(),
+        terms=Terms(settings.grant_policy(), settings.request_limits(), dids),
         issue_max_lifetime=settings.ucan.max_lifetime,
         workspace_bytes=settings.limits.workspace,
         trusted=frozenset(settings.auth.trusted_issuers),
         web_key=web.key,
-        catalogue=catalogue(operations, described),
+        catalogue=catalogue(operations, described, skills.SKILLS),
     )
 
 

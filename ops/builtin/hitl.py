@@ -6,16 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from inbox import events, requests, rules
-from inbox.errors import NotFound, TooManyOpen
+from inbox import audit, blocks, events, requests, rules
+from inbox.errors import NotFound, TooFast, TooManyOpen
 from inbox.explain import explain
 from inbox.model import Ask, Reply, Requester, Status, Submission
+from inbox.tokens import without_tokens
 from ucan.did import agent_id_of, is_did, owner_of
 
 from .. import access, jobs, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
-from ..model import ASKERS, PERSONS, Call, Operation, Parked
+from ..model import ASKERS, PERSONS, Call, Done, Operation, Parked
 
+_MINUTE = 60_000
 _DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
 
 
@@ -80,6 +82,39 @@ class RespondOutput(BaseModel):
     status: Literal["answered", "rejected"]
 
 
+class BlockInput(BaseModel):
+    """Whom not to hear from."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    requester: _DID
+
+
+class BlockOutput(BaseModel):
+    """The user whose whole family is blocked now, or not any more."""
+
+    requester: str
+    blocked: bool
+
+
+class BlockedInput(BaseModel):
+    """Nothing to say."""
+
+
+class BlockedShape(BaseModel):
+    """Somebody who is blocked, and since when in epoch milliseconds."""
+
+    requester: str
+    created: int
+
+
+class BlockedOutput(BaseModel):
+    """Everybody whom the caller has blocked."""
+
+    items: list[BlockedShape]
+    count: int
+
+
 class ListInput(BaseModel):
     """Which part of the inbox; pages run in id order, which is time order."""
 
@@ -121,8 +156,7 @@ def request(call: Call, data: RequestInput) -> Parked:
         target,
         call.job_id,
         call.now,
-        call.world.grants,
-        call.world.limits,
+        call.world.terms,
     )
     _deliverable(call, target)
     _has_room(call, target)
@@ -133,11 +167,18 @@ def request(call: Call, data: RequestInput) -> Parked:
     return Parked()
 
 
-def respond(call: Call, data: RespondInput) -> dict[str, str]:
-    """Settle a request of the caller's own inbox (D14). Agents never come this far."""
+def respond(call: Call, data: RespondInput) -> Done:
+    """Settle a request of the caller's own inbox (D14). Agents never come this far.
+
+    A signed token given as an answer goes to the requester and stays nowhere else, so not in this job's input
+    (D15).
+    """
     request_id = jobs.parse_request_id(data.id)
-    settle.answer(call, request_id, _reply(data))
-    return {"id": request_id, "status": "answered" if data.outcome == "answer" else "rejected"}
+    settlement = settle.answer(call, request_id, _reply(data))
+    kept = data.model_dump(exclude_unset=True)
+    if settlement.signed:
+        kept["answers"] = without_tokens(data.answers, settlement.signed)
+    return Done({"id": request_id, "status": settlement.status.value}, kept)
 
 
 def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
@@ -155,6 +196,38 @@ def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
     page = [_summary(dict(row)) for row in rows[: data.limit]]
     result = {"items": page, "count": requests.count(call.tx, owner, status=data.status, requester=mine)}
     return {**result, "cursor": page[-1]["id"]} if len(rows) > data.limit else result
+
+
+def block(call: Call, data: BlockInput) -> dict[str, Any]:
+    """Hear no more from a requester, its agents, and whatever is delegated through it."""
+    family = _family(call, data.requester)
+    blocks.block(call.tx, call.caller.user, family, call.now)
+    audit.append(call.tx, call.caller.user, "requester.blocked", call.now, requester=family)
+    events.append(call.tx, call.caller.user, "requester.blocked", family, call.now)
+    return {"requester": family, "blocked": True}
+
+
+def unblock(call: Call, data: BlockInput) -> dict[str, Any]:
+    """Lift a block."""
+    family = _family(call, data.requester)
+    if blocks.unblock(call.tx, call.caller.user, family):
+        audit.append(call.tx, call.caller.user, "requester.unblocked", call.now, requester=family)
+        events.append(call.tx, call.caller.user, "requester.unblocked", family, call.now)
+    return {"requester": family, "blocked": False}
+
+
+def blocked(call: Call, _: BlockedInput) -> dict[str, Any]:
+    """Everybody whom the caller has blocked."""
+    items = [dict(row) for row in blocks.listed(call.tx, call.caller.user)]
+    return {"items": items, "count": len(items)}
+
+
+def _family(call: Call, requester: str) -> str:
+    if not is_did(requester):
+        raise BadInput("requester: must be a DID")
+    if owner_of(requester) == call.caller.user:
+        raise BadInput("requester: you cannot block yourself; revoke an agent instead")
+    return owner_of(requester)
 
 
 def _target(call: Call, user: str | None) -> str:
@@ -187,31 +260,34 @@ def _asks_with_place(raw: list[Any]) -> list[Ask]:
 
 
 def _deliverable(call: Call, target: str) -> None:
-    """Free within the caller's own family;
-    elsewhere by delegation, with one denial for known and unknown targets (D12): only whoever may deliver
-    there learns that nobody is there.
+    """Free within the caller's own family; elsewhere by delegation, and unless the owner has blocked it
+    (D12).
+
+    One denial for known and unknown targets, and for blocked requesters. Raises CapabilityDenied, Forbidden,
+    NotFound (`not_found`) for a target that gave a delegation but has no inbox here.
     """
     if target == call.caller.user:
         if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-            raise CapabilityDenied(
-                "Capability denied: hitl/request; this agent's caps are empty. Ask the owner."
-            )
+            raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
         return
-    access.require(call, "hitl/request", f"{target}/h/")
+    verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
+    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}
+    if not verdict or blocks.any_blocked(call.tx, target, heard_of):
+        raise Forbidden(f"Access denied: hitl/request on {target}/h/ - no proof presented covers it")
     if not users.registered(call.tx, target):
-        raise NotFound(f"There is no inbox of {target} here")
+        raise NotFound(f"{target} has no inbox here")
 
 
 def _has_room(call: Call, target: str) -> None:
-    limits = call.world.limits
-    if requests.open_by_maker(call.tx, owner_of(call.caller.did)) >= limits.open_per_requester:
-        raise TooManyOpen(
-            f"You have {limits.open_per_requester} open requests, and may not have more (open_per_requester)"
-        )
+    limits, maker = call.world.terms.limits, call.caller.user
+    if limits.posts_per_minute is not None:
+        posted = requests.posted_since(call.tx, maker, call.now - _MINUTE)
+        if posted >= limits.posts_per_minute:
+            raise TooFast(f"At most {limits.posts_per_minute} requests a minute (posts_per_minute)", 60)
+    if requests.open_by_maker(call.tx, maker) >= limits.open_per_requester:
+        raise TooManyOpen(f"You have as many open requests as you may: {limits.open_per_requester}")
     if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
-        raise TooManyOpen(
-            f"That inbox has {limits.open_per_inbox} open requests, and takes no more (open_per_inbox)"
-        )
+        raise TooManyOpen(f"That inbox has as many open requests as it may: {limits.open_per_inbox}")
 
 
 def _reply(data: RespondInput) -> Reply:
@@ -295,6 +371,39 @@ OPERATIONS = (
         output=ListOutput,
         handler=list_requests,
         callers=ASKERS,
+        read_only=True,
+    ),
+    Operation(
+        path="v/ops/hitl/block",
+        adapter="hitl:block",
+        name="Block Requester",
+        description="Hear no more from a requester, its agents, and whatever is delegated through it.",
+        input=BlockInput,
+        output=BlockOutput,
+        handler=block,
+        callers=PERSONS,
+        read_only=False,
+    ),
+    Operation(
+        path="v/ops/hitl/unblock",
+        adapter="hitl:unblock",
+        name="Unblock Requester",
+        description="Hear from a blocked requester again.",
+        input=BlockInput,
+        output=BlockOutput,
+        handler=unblock,
+        callers=PERSONS,
+        read_only=False,
+    ),
+    Operation(
+        path="v/ops/hitl/blocked",
+        adapter="hitl:blocked",
+        name="Blocked Requesters",
+        description="List everybody whom you have blocked.",
+        input=BlockedInput,
+        output=BlockedOutput,
+        handler=blocked,
+        callers=PERSONS,
         read_only=True,
     ),
 )

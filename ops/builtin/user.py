@@ -239,6 +239,7 @@ OPERATIONS = (
         handler=bind,
         callers=_EITHER,
         read_only=False,
+        hidden=frozenset({"proof"}),
     ),
     Operation(
         path="v/ops/user/keys",

@@ -77,7 +77,6 @@ CREATE TABLE job (
 
 CREATE INDEX job_by_owner ON job (owner, id);
 CREATE INDEX job_parked ON job (adapter, id) WHERE status = 'INPUT_REQUIRED';
-CREATE INDEX job_running ON job (id) WHERE status = 'STARTED';
 
 CREATE TRIGGER job_ends_once BEFORE UPDATE ON job
 WHEN OLD.status IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
@@ -141,3 +140,24 @@ BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
 
 CREATE TRIGGER revocation_stays BEFORE DELETE ON revocation
 BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
+
+-- A key that merges posts (D20): the same input under it gives the same job, for as long as that job is there.
+CREATE TABLE idempotency (
+  actor     TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  key       TEXT NOT NULL,
+  input     TEXT NOT NULL,
+  job       TEXT NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+  PRIMARY KEY (actor, operation, key)
+) STRICT;
+
+CREATE INDEX idempotency_by_job ON idempotency (job);
+
+-- The venue's signed statement of how a request was settled (D26).
+CREATE TABLE receipt (
+  request TEXT NOT NULL PRIMARY KEY,
+  receipt TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER receipt_stays_as_signed BEFORE UPDATE ON receipt
+BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;
