@@ -48,7 +48,7 @@ def gather(
         for proof in token.prf:
             parent = found.get(proof) or visit(proof, link + 1)
             if parent.aud != token.iss:
-                message = "A proof was given to somebody else than the issuer who relies on it."
+                message = "The audience of a proof is somebody else than the issuer who relies on it."
                 raise BrokenChain("broken_chain", message, check="V11", link=link + 1)
         return token
 

@@ -58,23 +58,23 @@ def is_did(text: str) -> bool:
     """Whether `text` is a DID by DID Core's grammar, of at most 512 characters: no path, query or fragment.
 
     `:g:` may occur once and only before a well-formed agent id at the end, so that no DID is an agent of an
-    agent.
+    agent. It is the last one that counts: `<venue>:u:g:g:<agent id>` is an agent of the managed user `g`.
     """
     if len(text) > _MAX_DID or _DID.fullmatch(text) is None:
         return False
-    _, marker, agent_id = text.partition(_AGENT)
-    return not marker or re.fullmatch(_SEGMENT, agent_id) is not None
+    owner, marker, agent_id = text.rpartition(_AGENT)
+    return not marker or (_AGENT not in owner and re.fullmatch(_SEGMENT, agent_id) is not None)
 
 
 def agent_id_of(did: str) -> str | None:
     """The agent id of `<owner>:g:<agent id>`, or None when `did` names no agent."""
-    _, marker, agent_id = did.partition(_AGENT)
+    _, marker, agent_id = did.rpartition(_AGENT)
     return agent_id if marker and is_did(did) else None
 
 
 def owner_of(did: str) -> str:
     """The owner of an agent's DID; any other DID owns itself."""
-    return did if agent_id_of(did) is None else did.partition(_AGENT)[0]
+    return did if agent_id_of(did) is None else did.rpartition(_AGENT)[0]
 
 
 def agent_did(owner: str, agent_id: str) -> str:

@@ -83,7 +83,7 @@ def read(text: str) -> Jws:
     try:
         header, payload, signature = text.encode("ascii").split(b".")
     except ValueError:
-        raise Malformed("malformed", "The token is not three segments of ASCII.", check="V1") from None
+        raise Malformed("malformed", "The token is unparseable: no three segments.", check="V1") from None
     fields = _json(header, "V2")
     _check_header(fields)
     return Jws(

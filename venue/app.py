@@ -129,6 +129,7 @@ class Life:
         self._bells = bells
         self._waiters = waiters
         self.failure: InboxError | None = None
+        self.sweeper: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
     async def of(self, _: FastAPI) -> AsyncIterator[None]:
@@ -139,10 +140,8 @@ class Life:
             self.failure = error
             await self._db.close()
             raise
-        tasks = [
-            asyncio.create_task(sweep.run(self._db, self._world, self._bells)),
-            asyncio.create_task(notary.run(self._db, self._world)),
-        ]
+        self.sweeper = asyncio.create_task(sweep.run(self._db, self._world, self._bells))
+        tasks = [self.sweeper, asyncio.create_task(notary.run(self._db, self._world))]
         try:
             yield
         finally:
