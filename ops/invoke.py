@@ -70,11 +70,7 @@ class Invoker:
             access.admit(call.caller, operation.callers)
             return operation.handler(call, _checked(operation, data))
 
-        try:
-            return await self._units.write(caller, work, job_id)
-        except (InboxError, OpsError) as error:
-            if isinstance(error, Expired):
-                await self._units.expire_due()
+        return await self._units.read(caller, work)
 
     async def _audit_refusal(
         self, operation: Operation, data: Any, caller: Caller, error: InboxError | OpsError

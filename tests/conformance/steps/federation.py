@@ -16,7 +16,7 @@ def grid_invoke(
     act: Act,
     venue: str,
     operation: str,
-    input: Any = None,  # noqa: A002 - the format's word
+    input: Any = None,
     authenticateAs: str = "anonymous",  # noqa: N803 - the format's word
 ) -> Reply:
     """What a relay sends on: the caller's identity token as the bearer, the rest of the tokens as proofs."""
@@ -50,14 +50,14 @@ def http_invoke(
     bearer_of: str,
     ucans: Sequence[str],
     operation: str,
-    input: Any,  # noqa: A002 - the format's word
+    input: Any,
 ) -> Reply:
     """A hand-made invoke: one principal's bearer, whatever else is in the envelope."""
     return _invoked(act, act.stage.cast.bearer(bearer_of), ucans, operation, input)
 
 
 @step("http.job_get")
-def http_job_get(act: Act, id: str, header: Mapping[str, str]) -> Reply:  # noqa: A002 - the format's word
+def http_job_get(act: Act, id: str, header: Mapping[str, str]) -> Reply:
     """A hand-made read of a job, with these headers and no bearer."""
     return of_value(act.stage.send_raw("GET", f"/api/v1/jobs/{id}", headers=header))
 

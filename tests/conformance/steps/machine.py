@@ -167,7 +167,7 @@ def principal_agent(_: Act, user: str, agent: str) -> Reply:
 
 
 @step("replay")
-def replay(act: Act, as_did: str, op: str, input: Any) -> Reply:  # noqa: A002 - the format's word
+def replay(act: Act, as_did: str, op: str, input: Any) -> Reply:
     """Call with an identity that was stored, as recovery would: rebuilt from its DID alone."""
     app = act.stage.venue(act.who).app
     caller = act.stage.stored_caller(as_did)

@@ -105,19 +105,19 @@ for _name, _path in _RUN.items():
 
 
 @step("run", proofs=True)
-def run_by_path(act: Act, operation: str, input: Any) -> Reply:  # noqa: A002 - the format's word
+def run_by_path(act: Act, operation: str, input: Any) -> Reply:
     """Run whatever a path names."""
     return run(act, operation, input)
 
 
 @step("jobs.get", proofs=True, transport=("header",))
-def jobs_get(act: Act, id: str) -> Reply:  # noqa: A002 - the format's word
+def jobs_get(act: Act, id: str) -> Reply:
     """A job's record."""
     return get_job(act, id)
 
 
 @step("jobs.cancel")
-def jobs_cancel(act: Act, id: str, reason: str | None = None) -> Reply:  # noqa: A002
+def jobs_cancel(act: Act, id: str, reason: str | None = None) -> Reply:
     """Cancel a job; a finished one comes back unchanged."""
     body = {} if reason is None else {"json": {"reason": reason}}
     reply = of_value(act.stage.send(act, "PUT", f"/api/v1/jobs/{id}/cancel", **body))
@@ -127,25 +127,25 @@ def jobs_cancel(act: Act, id: str, reason: str | None = None) -> Reply:  # noqa:
 
 
 @step("jobs.delete")
-def jobs_delete(act: Act, id: str) -> Reply:  # noqa: A002
+def jobs_delete(act: Act, id: str) -> Reply:
     """Delete a job."""
     return of_value(act.stage.send(act, "PUT", f"/api/v1/jobs/{id}/delete"))
 
 
 @step("jobs.pause")
-def jobs_pause(act: Act, id: str) -> Reply:  # noqa: A002
+def jobs_pause(act: Act, id: str) -> Reply:
     """Pause a job."""
     return of_value(act.stage.send(act, "PUT", f"/api/v1/jobs/{id}/pause"))
 
 
 @step("jobs.resume")
-def jobs_resume(act: Act, id: str) -> Reply:  # noqa: A002
+def jobs_resume(act: Act, id: str) -> Reply:
     """Resume a job."""
     return of_value(act.stage.send(act, "PUT", f"/api/v1/jobs/{id}/resume"))
 
 
 @step("jobs.message")
-def jobs_message(act: Act, id: str, message: Any) -> Reply:  # noqa: A002
+def jobs_message(act: Act, id: str, message: Any) -> Reply:
     """Send a job a message."""
     return of_value(act.stage.send(act, "POST", f"/api/v1/jobs/{id}", json=message))
 
@@ -185,12 +185,12 @@ class Stream:
 
 
 @step("jobs.sse", transport=("accept", "header"))
-def jobs_sse(act: Act, id: str) -> Reply:  # noqa: A002
+def jobs_sse(act: Act, id: str) -> Reply:
     """Read a job's stream to its end."""
     return Stream(act, id).collected()
 
 
-def jobs_sse_in_background(act: Act, id: str) -> Reply:  # noqa: A002
+def jobs_sse_in_background(act: Act, id: str) -> Reply:
     """Begin to read a job's stream; the result is the stream, with its first frame."""
     return Reply(result=Stream(act, id))
 
