@@ -181,7 +181,7 @@ def build_world(
         issue_max_lifetime=settings.ucan.max_lifetime,
         workspace_bytes=settings.limits.workspace,
         trusted=frozenset(settings.auth.trusted_issuers),
-        web_key=web.key,
+        web_keys=web.keys,
         catalogue=catalogue(operations, described, skills.SKILLS),
     )
 

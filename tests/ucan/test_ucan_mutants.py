@@ -43,8 +43,8 @@ MUTANTS = {
     ),
     "the key is the one that kid names": (
         "chain.py",
-        "key_of(token.iss, resolve)",
-        "key_of('did:key:' + token.header.get('kid', token.iss[8:]), resolve)",
+        "keys_of(token.iss, resolve)",
+        "keys_of('did:key:' + token.header.get('kid', token.iss[8:]), resolve)",
     ),
     "only the leaf is live": (
         "chain.py",
