@@ -57,6 +57,11 @@ class Kernel:
     path: Path
     told: list[frozenset[str]] = field(default_factory=list)
 
+    def register(self, tx: Transaction) -> None:
+        """Give three persons an inbox."""
+        for number in (1, 2, 3):
+            users.register(tx, self.person(number).did, self.clock.millis)
+
     def person(self, number: int) -> Caller:
         """A registered person."""
         did = Ed25519Signer.from_seed(bytes([number]) * 32).did
@@ -125,9 +130,7 @@ async def kernel(
     built = Kernel(db, world, clock, Invoker(db, world, Registry(operations, world.dids)), path)
     await db.open(built.told.append)
     try:
-        for number in (1, 2, 3):
-            did = built.person(number).did
-            await db.write(lambda tx, did=did: users.register(tx, did, clock.millis))
+        await db.write(built.register)
         yield built
     finally:
         await db.close()
