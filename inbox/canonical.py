@@ -2,9 +2,14 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 import rfc8785
+
+from ucan.strict import MAX_INT
+
+_LONG = re.compile(r"[0-9]{16}")
 
 
 def canonical(value: Any) -> str:
@@ -21,5 +26,13 @@ def digest_of(value: Any) -> str:
 
 
 def plain(text: str) -> Any:
-    """The value of stored canonical text."""
-    return json.loads(text)
+    """The value of stored canonical text.
+
+    RFC 8785 spells 1e20 like an integer; beyond the range of integers it was a float, and is again.
+    """
+    return json.loads(text, parse_int=_number) if _LONG.search(text) else json.loads(text)
+
+
+def _number(digits: str) -> int | float:
+    value = int(digits)
+    return value if abs(value) <= MAX_INT else float(digits)

@@ -44,7 +44,7 @@ def settle_row(
     channel: str | None,
     now: int,
 ) -> bool:
-    """The guarded update that decides every race (D16, step 5):
+    """The guarded update that decides every race (D16; step 5 of the flow):
     whether this settlement landed. `now` in milliseconds.
     """
     row = tx.one(
@@ -94,6 +94,11 @@ def open_by_maker(tx: Transaction, user: str) -> int:
 def open_by_owner(tx: Transaction, owner: str) -> int:
     """How many open requests wait in an inbox."""
     return _number(tx.one("request.open_by_owner", owner=owner))
+
+
+def posted_since(tx: Transaction, user: str, since: int) -> int:
+    """How many requests a user family has posted after an instant, in epoch milliseconds."""
+    return _number(tx.one("request.posted_since", maker=user, since=since))
 
 
 def next_deadline(tx: Transaction) -> int | None:

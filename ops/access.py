@@ -4,29 +4,49 @@ A person may do anything in their own namespace; an agent what its caps say; any
 What an agent made itself it may see, and nothing else of `h/` and `j/`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from inbox.store.base import Transaction
 from ucan.capability import covers_ability, covers_resource, parse_configured
+from ucan.chain import Resolve
+from ucan.did import PublicKey, public_key
 from ucan.verify import Roots, Verdict, authorise
 
-from . import users
-from .errors import AgentRefused, AuthRequired, CapabilityDenied, Forbidden
-from .model import Call
+from . import bindings, ledger, users
+from .errors import (
+    AgentRefused,
+    AuthRequired,
+    CapabilityDenied,
+    Forbidden,
+    OperatorRefused,
+    WeakCredential,
+)
+from .model import ASKERS, Call, Caller, Kind, World
 
 
-def require_known(call: Call) -> None:
-    """Raises AuthRequired (`auth_required`) for an anonymous caller."""
-    if call.caller.anonymous:
-        raise AuthRequired("Say who you are: this needs a bearer token")
+def admit(caller: Caller, callers: frozenset[Kind]) -> None:
+    """Let a caller of one of these kinds pass, before anything is read; the first gate of every operation.
 
-
-def require_person(call: Call) -> None:
-    """Raises AuthRequired for an anonymous caller, AgentRefused (`agent_refused`) for an agent (D9)."""
-    require_known(call)
-    if call.caller.is_agent:
-        raise AgentRefused(
-            "An agent may not do this, whatever its capabilities: only the person it works for may"
-        )
+    Raises AuthRequired (`auth_required`) for an anonymous caller, AgentRefused (`agent_refused`) for an
+    agent, whatever its caps say (D9), WeakCredential (`weak_credential`) for one who came through a relay
+    (D2), and OperatorRefused (`operator_refused`) for the operator (D5).
+    """
+    if caller.kind in callers:
+        return
+    match caller.kind:
+        case Kind.ANONYMOUS:
+            raise AuthRequired("Say who you are: this needs a bearer token")
+        case Kind.AGENT:
+            raise AgentRefused(
+                "An agent may not do this, whatever its caps: only the person it works for may"
+            )
+        case Kind.RELAYED:
+            raise WeakCredential(
+                "An identity token is enough to ask and to read; sign a bearer of your own for this"
+            )
+        case Kind.OPERATOR:
+            raise OperatorRefused("The operator never answers, grants or reads what belongs to others")
+    raise Forbidden("Only the operator may do this, from the command line")
 
 
 def require(call: Call, ability: str, resource: str) -> Sequence[str]:
@@ -35,7 +55,7 @@ def require(call: Call, ability: str, resource: str) -> Sequence[str]:
     `resource` is absolute. Raises AuthRequired, CapabilityDenied (`capability_denied`) for an agent in its
     owner's namespace, Forbidden (`denied`) for everybody else.
     """
-    require_known(call)
+    admit(call.caller, ASKERS)
     if _own(call, ability, resource):
         return ()
     verdict = by_proof(call, ability, resource)
@@ -68,13 +88,22 @@ def sees(call: Call, resource: str) -> str | None:
 
 def by_proof(call: Call, ability: str, resource: str) -> Verdict:
     """What the presented proofs alone come to for this caller; the very gate that `ucan:verify` runs."""
+    return worth(call, call.caller.proofs, call.caller.did, ability, resource)
+
+
+def worth(call: Call, tokens: Sequence[str], presenter: str, ability: str, resource: str) -> Verdict:
+    """What these tokens come to here and now for whoever presents them:
+    chain, roots and revocations (D7, D8, D11).
+    """
     return authorise(
-        call.caller.proofs,
-        presenter=call.caller.did,
+        tokens,
+        presenter=presenter,
         resource=resource,
         ability=ability,
         now=call.now_seconds,
         roots=roots(call),
+        resolve=keyring(call.tx, call.world),
+        revoked=revocations(call.tx),
     )
 
 
@@ -83,8 +112,28 @@ def roots(call: Call) -> Roots:
     return Roots(
         venue=call.world.dids,
         hosts=lambda did: users.registered(call.tx, did),
-        attest=call.world.grants.attest,
+        trusted=call.world.trusted,
+        attest=call.world.terms.grants.attest,
     )
+
+
+def keyring(tx: Transaction, world: World) -> Resolve:
+    """The keys of principals that are no did:key:
+    this venue, keys bound here, and what was learnt of did:web.
+    """
+
+    def resolve(did: str) -> PublicKey | None:
+        if did in world.dids:
+            return public_key(f"did:key:{world.signer.kid}")
+        bound = bindings.live_keys(tx, did)
+        return public_key(bound[0]) if bound else world.web_key(did)
+
+    return resolve
+
+
+def revocations(tx: Transaction) -> Callable[[str], bool]:
+    """Which tokens were revoked, by their hash."""
+    return lambda token_hash: ledger.is_revoked(tx, token_hash)
 
 
 def _own(call: Call, ability: str, resource: str) -> bool:

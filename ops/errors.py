@@ -54,6 +54,18 @@ class AgentRefused(Forbidden):
     code = "agent_refused"
 
 
+class OperatorRefused(Forbidden):
+    """The operator looks after the venue, and never acts for anybody in it (D5)."""
+
+    code = "operator_refused"
+
+
+class WeakCredential(Forbidden):
+    """An identity UCAN may have passed through a relay, and is not enough for this (D2)."""
+
+    code = "weak_credential"
+
+
 class CapabilityDenied(Forbidden):
     """An agent's configured caps do not reach this (D23)."""
 
@@ -78,6 +90,12 @@ class WrongState(OpsError):
     code = "wrong_state"
 
 
+class IdempotencyConflict(OpsError):
+    """The key was used before, with another input (D20)."""
+
+    code = "idempotency_conflict"
+
+
 class QuotaExceeded(OpsError):
     """A size beyond a limit of D22, which the message names."""
 
@@ -93,5 +111,5 @@ class NotCompleted(OpsError):
 
 
 def refused(error: UcanError, place: str = "path") -> BadInput:
-    """A malformed DID, resource or ability in an input, as this package's own error, naming the place."""
+    """What is malformed in an input for `ucan`, as this package's own error, naming the place."""
     return BadInput(f"{place}: {error}")

@@ -1,4 +1,5 @@
-"""The one function that signs authority: shared by the answer to a request and by `ucan:issue` (D9).
+"""The one function that signs authority, for the answer to a request and for `ucan:issue` (D9; step 5 of the
+flow).
 
 Who may be conferred what is decided here, on the grantor's own authority; what was consented to was decided
 before (`inbox.consent`). Whatever is signed has its row in the ledger and its line in the audit, in the same
@@ -9,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inbox import audit
-from inbox.canonical import canonical
 from inbox.errors import NotGrantable
 from inbox.model import Grant
 from ucan.capability import Capability, split
 from ucan.did import managed_by
+from ucan.errors import UcanError
 from ucan.issue import issue
 from ucan.jwt import token_hash
 
-from . import access
+from . import access, ledger
+from .errors import refused
 from .model import Call
 
 
@@ -31,7 +33,8 @@ def confer(
 ) -> str:
     """Sign one token over these grants for `audience`, as the venue, at the instruction of the caller.
 
-    `exp` in unix seconds. Raises NotGrantable (`denied`) when any of them is not the caller's to give.
+    `exp` in unix seconds. Raises NotGrantable (`denied`) when any of them is not the caller's to give,
+    BadInput (`invalid_input`) for what no token can say.
     """
     relied_on: list[str] = []
     for grant in grants:
@@ -40,15 +43,18 @@ def confer(
     facts: dict[str, Any] = (
         {"grantor": grantor} if request is None else {"grantor": grantor, "request": request}
     )
-    token = issue(
-        call.world.signer,
-        audience=audience,
-        capabilities=[Capability(grant.resource, grant.can, grant.nb) for grant in grants],
-        expires=exp,
-        now=call.now_seconds,
-        nonce=call.world.entropy(12).hex(),
-        facts=[facts],
-    )
+    try:
+        token = issue(
+            call.world.signer,
+            audience=audience,
+            capabilities=[Capability(grant.resource, grant.can, grant.nb) for grant in grants],
+            expires=exp,
+            now=call.now_seconds,
+            nonce=call.world.entropy(12).hex(),
+            facts=[facts],
+        )
+    except UcanError as error:  # too large for a token, or an audience that anybody can sign for
+        raise refused(error, "grants") from error
     _record(call, token, grants, audience, exp, request, relied_on)
     return token
 
@@ -58,7 +64,7 @@ def _authority(call: Call, grant: Grant, exp: int | None) -> Sequence[str]:
     owner, _ = split(grant.resource)
     managed = managed_by(owner) in call.world.dids
     if owner == call.caller.user:
-        if not managed and call.world.grants.attest == "managed":
+        if not managed and call.world.terms.grants.attest == "managed":
             raise NotGrantable(
                 "This venue signs only for the users that it manages: sign the grant with your own key"
             )
@@ -87,16 +93,16 @@ def _record(
 ) -> None:
     digest = token_hash(token)
     listed = [_entry(grant) for grant in grants]
-    call.tx.run(
-        "mint.insert",
-        hash=digest,
+    ledger.record(
+        call.tx,
+        digest,
         grantor=call.caller.user,
         audience=audience,
-        grants=canonical(listed),
+        grants=listed,
         exp=exp,
         request=request,
-        proofs=canonical(sorted(set(relied_on))),
-        created=call.now,
+        proofs=relied_on,
+        now=call.now,
     )
     audit.append(
         call.tx,

@@ -8,14 +8,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from inbox.clock import Clock
-from inbox.model import GrantPolicy, Limits
+from inbox.model import Terms
 from inbox.store.base import Transaction
-from ucan.keys import Signer
+from ucan.keys import PublicKey, Signer
 
 
 class JobStatus(StrEnum):
-    """The states of a job that this venue has: it parks, or it is finished."""
+    """The states of a job that this venue has: it runs, it parks, or it is finished."""
 
+    STARTED = "STARTED"
     INPUT_REQUIRED = "INPUT_REQUIRED"
     COMPLETE = "COMPLETE"
     FAILED = "FAILED"
@@ -24,13 +25,29 @@ class JobStatus(StrEnum):
     @property
     def finished(self) -> bool:
         """Whether this state is terminal."""
-        return self is not JobStatus.INPUT_REQUIRED
+        return self not in (JobStatus.STARTED, JobStatus.INPUT_REQUIRED)
+
+
+class Kind(StrEnum):
+    """What sort of caller it is, which decides what it may call at all (D2, D5, D9)."""
+
+    ANONYMOUS = "anonymous"
+    RELAYED = "relayed"
+    """A user by an identity UCAN, which may have passed through a relay: enough to ask and read, no more."""
+    AGENT = "agent"
+    USER = "user"
+    OPERATOR = "operator"
+
+
+PERSONS = frozenset({Kind.USER})
+ASKERS = frozenset({Kind.USER, Kind.AGENT, Kind.RELAYED})
+READERS = ASKERS | {Kind.ANONYMOUS}
+OPERATORS = frozenset({Kind.OPERATOR})
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (house
-    rule 7).
+    """Who calls, as the venue verified it, and the proofs that came along; nobody calls without one (rule 7).
 
     `did` acts; `user` owns the namespace it acts in: the same for a person, the owner for an agent. `caps`
     are an agent's configured capabilities, None when none are configured. `channel` is how the call came in:
@@ -39,16 +56,21 @@ class Caller:
 
     did: str
     user: str
+    kind: Kind = Kind.USER
     agent_id: str | None = None
     caps: Sequence[Mapping[str, Any]] | None = None
     channel: str = "api"
     proofs: Sequence[str] = ()
-    anonymous: bool = False
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nobody has said who they are."""
+        return self.kind is Kind.ANONYMOUS
 
     @property
     def is_agent(self) -> bool:
         """Whether an agent acts."""
-        return self.agent_id is not None
+        return self.kind is Kind.AGENT
 
     def __repr__(self) -> str:
         return f"Caller({self.did!r}, proofs={len(self.proofs)})"
@@ -100,10 +122,11 @@ class World:
     clock: Clock
     entropy: Callable[[int], bytes]
     new_id: Callable[[], str]
-    grants: GrantPolicy
-    limits: Limits
+    terms: Terms
     issue_max_lifetime: int | None
     workspace_bytes: int
+    trusted: frozenset[str]
+    web_key: Callable[[str], PublicKey | None]
     catalogue: Mapping[str, Any]
 
     @property
@@ -131,17 +154,30 @@ class Call:
         return self.now // 1000
 
 
+@dataclass(frozen=True, slots=True)
 class Parked:
-    """What an operation returns when its job waits for a person."""
+    """What an operation returns when its job goes on beyond the call, and where the job stands until then."""
+
+    status: JobStatus = JobStatus.INPUT_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an operation returns when its job must not keep the input as it came:
+    the output, and what to keep.
+    """
+
+    output: Any
+    input: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One entry of the catalogue. The models are its schemas; the flags decide who may call it before
-    anything is read.
+    """One entry of the catalogue. The models are its schemas.
 
-    `agents` says whether an agent may call it at all (D9), `read_only` whether a run leaves no job, `secret`
-    names the fields of its output that are handed out once and not kept.
+    `callers` says who may call it, before anything is read (D9); `read_only` whether a run leaves no job,
+    `secret` names the fields of its output that are handed out once and not kept, `hidden` those of its input
+    that are not kept.
     """
 
     path: str
@@ -151,11 +187,11 @@ class Operation:
     input: type[BaseModel]
     output: type[BaseModel]
     handler: Callable[[Call, Any], Any]
-    agents: bool
+    callers: frozenset[Kind]
     read_only: bool
-    public: bool = False
     audits_refusals: bool = False
     secret: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def tool_name(self) -> str:

@@ -1,20 +1,8 @@
-"""Who has an inbox here: users, and the agents that act for them (D3, D4)."""
+"""Who has an inbox here: people with a DID of their own, and those whom the venue manages (D3, D4)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from inbox.canonical import canonical, plain
 from inbox.store.base import Row, Transaction
-
-from .errors import WrongState
-
-
-@dataclass(frozen=True, slots=True)
-class LiveAgent:
-    """An agent whose token is live: its configured capabilities, None when it has none configured."""
-
-    caps: Sequence[Mapping[str, Any]] | None
 
 
 def registered(tx: Transaction, did: str) -> bool:
@@ -22,53 +10,43 @@ def registered(tx: Transaction, did: str) -> bool:
     return tx.one("user.get", did=did) is not None
 
 
-def register(tx: Transaction, did: str, now: int) -> None:
-    """Give a DID an inbox; once is enough. `now` in epoch milliseconds."""
-    tx.run("user.insert", did=did, created=now)
+def register(tx: Transaction, did: str, now: int, name: str | None = None) -> bool:
+    """Give a DID an inbox; once is enough. Says whether it is new. `now` in epoch milliseconds.
 
-
-def enrol(
-    tx: Transaction,
-    owner: str,
-    agent_id: str,
-    caps: Sequence[Mapping[str, Any]] | None,
-    jti: str,
-    exp: int,
-    now: int,
-) -> None:
-    """Record an agent and its first live token, or another token for an agent that is enrolled already.
-
-    Raises WrongState (`wrong_state`) for an id that was revoked (it is never used again), or for other caps
-    than the agent has.
+    `name` is the user's own when the venue manages it.
     """
-    text = None if caps is None else canonical(list(caps))
-    row = tx.one("agent.get", owner=owner, agent_id=agent_id)
-    if row is None:
-        tx.run("agent.insert", owner=owner, agent_id=agent_id, caps=text, created=now)
-    elif row["revoked"] is not None:
-        raise WrongState(f"the agent id {agent_id!r} was revoked and is never used again")
-    elif row["caps"] != text:
-        raise WrongState(f"the agent {agent_id!r} is enrolled with other caps; revoke it and enrol a new id")
-    tx.run("agent_token.insert", jti=jti, owner=owner, agent_id=agent_id, exp=exp)
+    if registered(tx, did):
+        return False
+    tx.run("user.insert", did=did, name=name, created=now)
+    return True
 
 
-def live_agent(tx: Transaction, owner: str, agent_id: str, jti: str) -> LiveAgent | None:
-    """The agent behind a token, unless the token or the agent was revoked."""
-    row = tx.one("agent_token.live", jti=jti, owner=owner, agent_id=agent_id)
-    if row is None:
-        return None
-    return LiveAgent(None if row["caps"] is None else plain(row["caps"]))
+def page(tx: Transaction, after: str, limit: int) -> Sequence[Row]:
+    """Users in the order of their DIDs: did, name, created."""
+    return tx.all("user.page", after=after, limit=limit)
 
 
-def revoke(tx: Transaction, owner: str, agent_id: str, now: int) -> bool:
-    """Revoke an agent and every token of it at once; says whether there was one to revoke."""
-    changed = tx.run("agent.revoke", owner=owner, agent_id=agent_id, now=now) > 0
-    tx.run("agent_token.drop", owner=owner, agent_id=agent_id)
-    return changed
+def count(tx: Transaction) -> int:
+    """How many users there are."""
+    row = tx.one("user.count")
+    return 0 if row is None else int(row["count"])
 
 
-def agents(tx: Transaction, owner: str) -> Sequence[Row]:
-    """A user's agents, revoked ones too, by id;
-    `exp` is when the last of its tokens ends, in unix seconds.
+def open_session(tx: Transaction, did: str, jti: str, exp: int) -> None:
+    """Record the live sign-in of a managed user; `exp` in unix seconds."""
+    tx.run("session.insert", jti=jti, did=did, exp=exp)
+
+
+def live_session(tx: Transaction, did: str, jti: str) -> bool:
+    """Whether this sign-in was made for this user and not revoked since;
+    its end is the token's own affair.
     """
-    return tx.all("agent.list", owner=owner)
+    row = tx.one("session.get", jti=jti)
+    return row is not None and row["did"] == did
+
+
+def close_sessions(tx: Transaction, did: str, jti: str | None) -> int:
+    """Revoke one sign-in of a user, or all of them; returns how many there were."""
+    if jti is None:
+        return tx.run("session.drop_all", did=did)
+    return tx.run("session.drop", did=did, jti=jti)

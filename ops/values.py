@@ -11,8 +11,8 @@ from ucan.capability import absolute, split
 from ucan.errors import UcanError
 
 from . import access, jobs, settle, workspace
-from .errors import AgentRefused, AuthRequired, BadInput, Forbidden, NotWritable, refused
-from .model import Call, Job
+from .errors import BadInput, Forbidden, NotWritable, refused
+from .model import PERSONS, Call, Job
 from .rules import without_tokens
 from .tree import MISSING, Missing, type_word, walk
 
@@ -33,7 +33,13 @@ class Place:
     @property
     def resource(self) -> str:
         """The absolute resource of this place, as capabilities name it."""
-        return "/".join((self.owner, *filter(None, (self.namespace, *self.segments))))
+        path = (self.namespace, *self.segments)
+        return self.owner if path == ("",) else "/".join((self.owner, *path))
+
+    def below(self, *segments: str) -> "Place":
+        """A place below this one."""
+        first, rest = _first((self.namespace, *self.segments, *segments) if self.namespace else segments)
+        return Place(self.owner, first, rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def read(call: Call, place: Place) -> Any:
             return _read_records(call, place, maker)
         case "j":
             return _read_jobs(call, place, maker)
-        case "":
+        case "" if not place.segments:
             return {name: {} for name in NAMESPACES}
     return MISSING
 
@@ -89,12 +95,17 @@ def list_keys(call: Call, place: Place, offset: int, limit: int) -> Listing | Mi
     return Listing("Map", count, keys)
 
 
+def peek(call: Call, place: Place) -> Any:
+    """What a writer finds in `w/`, for whoever may write there; it is not shown to them."""
+    return workspace.get(call.tx, place.owner, place.segments)
+
+
 def write(call: Call, place: Place, value: Any) -> tuple[bool, bool]:
     """Write into `w/`; returns whether a value was there, and whether missing parents were made.
 
     Raises NotWritable (`not_writable`) for any other namespace, Forbidden, BadInput, QuotaExceeded.
     """
-    _writable(call, place)
+    check_writable(place)
     access.require(call, "crud/write", place.resource)
     return workspace.put(call.tx, place.owner, place.segments, value, call.world.workspace_bytes)
 
@@ -107,7 +118,7 @@ def delete(call: Call, place: Place) -> bool:
     """
     if place.namespace == "h":
         return _delete_record(call, place)
-    _writable(call, place)
+    check_writable(place)
     access.require(call, "crud/delete", place.resource)
     return workspace.delete(call.tx, place.owner, place.segments, call.world.workspace_bytes)
 
@@ -121,17 +132,14 @@ def _first(segments: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (segments[0], tuple(segments[1:])) if segments else ("", ())
 
 
-def _writable(call: Call, place: Place) -> None:
-    if call.caller.anonymous:
-        raise AuthRequired("Say who you are: this needs a bearer token")
+def check_writable(place: Place) -> None:
+    """Raises NotWritable (`not_writable`) for every namespace but `w/`."""
     if place.namespace != "w":
         raise NotWritable(f"Namespace {place.namespace or '/'!r} is not writable: only w/ is")
 
 
 def _delete_record(call: Call, place: Place) -> bool:
-    access.require_known(call)
-    if call.caller.is_agent:
-        raise AgentRefused("An agent may not delete a record: to delete an open one is to answer it")
+    access.admit(call.caller, PERSONS)  # to delete an open record is to answer it
     if place.owner != call.caller.user:
         raise Forbidden("Access denied: a record is deleted by the owner of its inbox, and by nobody else")
     if len(place.segments) != 1:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inbox.canonical import canonical, plain
-from inbox.store.base import Transaction
+from inbox.store.base import Row, Transaction
 
 from .errors import BadInput, QuotaExceeded
 from .tree import MISSING, Missing, placed, removed, walk
@@ -23,8 +23,7 @@ def get(tx: Transaction, owner: str, segments: Sequence[str]) -> Any:
     if above is not None:
         depth, value = above
         return walk(value, segments[depth:])
-    low, high = _below(segments)
-    rows = tx.all("document.below", owner=owner, low=low, high=high)
+    rows = _rows_below(tx, owner, segments)
     if not rows and segments:
         return MISSING
     root: Any = {}
@@ -95,6 +94,13 @@ def _drop(tx: Transaction, owner: str, segments: Sequence[str]) -> None:
     _grow(tx, owner, -sum(row["size"] for row in rows))
 
 
+def _rows_below(tx: Transaction, owner: str, segments: Sequence[str]) -> Sequence[Row]:
+    if not segments:
+        return tx.all("document.all", owner=owner)
+    low, high = _below(segments)
+    return tx.all("document.below", owner=owner, low=low, high=high)
+
+
 def _drop_below(tx: Transaction, owner: str, segments: Sequence[str]) -> None:
     low, high = _below(segments)
     rows = tx.all("document.drop_below", owner=owner, low=low, high=high)
@@ -108,16 +114,18 @@ def _grow(tx: Transaction, owner: str, delta: int) -> int:
 
 
 def _encode(segments: Sequence[str]) -> str:
-    return "/".join(segment.replace("~", "~0").replace("/", "~1") for segment in segments)
+    # An empty segment has a spelling of its own, so that every path below another is longer than `path/`.
+    return "/".join(segment.replace("~", "~0").replace("/", "~1") or "~2" for segment in segments)
 
 
 def _decode(path: str) -> list[str]:
-    return [segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")]
+    return [
+        "" if segment == "~2" else segment.replace("~1", "/").replace("~0", "~")
+        for segment in path.split("/")
+    ]
 
 
 def _below(segments: Sequence[str]) -> tuple[str, str]:
     """The range of stored paths strictly below a path: `0` is the character after `/`."""
-    if not segments:
-        return "", chr(0x10FFFF)
     path = _encode(segments)
     return f"{path}/", f"{path}0"

@@ -17,7 +17,7 @@ from inbox.explain import explain
 from inbox.model import DAY, GrantPolicy, Limits
 
 PREFIX = "VENUE_"
-_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE"})
+_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
 """Variables of the same prefix that belong to the command line, not to the server."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,7 +35,7 @@ def _list(value: Any) -> Any:
     return [part for part in value.replace(",", " ").split() if part] if isinstance(value, str) else value
 
 
-Ceiling = Annotated[int | None, BeforeValidator(_none), Field(gt=0)]
+Ceiling = Annotated[Annotated[int, Field(gt=0)] | None, BeforeValidator(_none)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_list)]
 
 
@@ -53,6 +53,7 @@ class Auth(_Table):
     """How callers prove who they are (D2)."""
 
     audience: Literal["required", "optional"] = "required"
+    trusted_issuers: Names = ()
 
 
 class Grants(_Table):
@@ -81,8 +82,10 @@ class LimitTable(_Table):
     text: int = Field(default=64 * 1024, gt=0)
     offers: int = Field(default=50, gt=0)
     timeout: int = Field(default=3_653 * DAY, gt=0)
+    token: int = Field(default=64 * 1024, gt=0)
     open_per_requester: int = Field(default=100, gt=0)
     open_per_inbox: int = Field(default=1_000, gt=0)
+    posts_per_minute: Ceiling = None
     workspace: int = Field(default=64 * 1024 * 1024, gt=0)
     streams: int = Field(default=20, gt=0)
 

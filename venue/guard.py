@@ -75,7 +75,10 @@ class Guard:
         return None
 
     def _known(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:
+            return False
         public = self._settings.public_url
         if public is not None and name == urlsplit(public).hostname:
             return True

@@ -17,7 +17,7 @@ MAX_WAIT = 120.0
 """The longest that an invoke waits, in seconds."""
 
 _MAX_PROOFS = 16
-_MAX_PROOF = 64 * 1024
+_MAX_KEY = 255
 
 
 class InvokeBody(BaseModel):
@@ -65,7 +65,16 @@ async def invoke_body(request: Request) -> InvokeBody:
 
 async def cancel_body(request: Request) -> CancelBody:
     """The body of a cancel; none is as good as an empty one."""
-    return _model(CancelBody, await json_body(request) or {})
+    body = await json_body(request)
+    return _model(CancelBody, {} if body is None else body)
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The Idempotency-Key of a call. Raises HttpProblem (`invalid_input`)."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and (not 1 <= len(key) <= _MAX_KEY or not key.isascii() or not key.isprintable()):
+        raise HttpProblem("invalid_input", f"Idempotency-Key: 1 to {_MAX_KEY} printable ASCII characters")
+    return key
 
 
 def header_proofs(request: Request) -> tuple[str, ...]:
@@ -77,11 +86,12 @@ def header_proofs(request: Request) -> tuple[str, ...]:
 
 
 def check_proofs(proofs: list[str] | tuple[str, ...]) -> None:
-    """Raises HttpProblem (`too_large`) for more or larger proofs than a chain may have (D8)."""
-    if len(proofs) > _MAX_PROOFS or any(len(proof) > _MAX_PROOF for proof in proofs):
-        raise HttpProblem(
-            "too_large", f"ucans: at most {_MAX_PROOFS} proofs of at most {_MAX_PROOF} bytes each"
-        )
+    """Raises HttpProblem (`too_large`) for more proofs than a chain may have (D8).
+
+    One that is too large by itself is no error of the call, but void like any other bad proof.
+    """
+    if len(proofs) > _MAX_PROOFS:
+        raise HttpProblem("too_large", f"ucans: at most {_MAX_PROOFS} proofs")
 
 
 def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
@@ -90,9 +100,7 @@ def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
     """
     asked: bool | int | str | None = query if query is not None else body
     if isinstance(asked, str):
-        asked = {"true": True, "false": False}.get(
-            asked, int(asked) if asked.isascii() and asked.isdigit() else -1
-        )
+        asked = {"true": True, "false": False}.get(asked, _milliseconds(asked))
     if asked is None or asked is False:
         return 0.0
     if asked is True:
@@ -100,6 +108,11 @@ def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
     if asked < 0:
         raise HttpProblem("invalid_input", "wait: must be true, false or a number of milliseconds")
     return min(asked / 1000, MAX_WAIT)
+
+
+def _milliseconds(text: str) -> int:
+    """The number that digits are, -1 for anything else; beyond any wait it is not read to its end."""
+    return int(text[:16]) if text.isascii() and text.isdigit() else -1
 
 
 def whole_number(request: Request, name: str, default: int) -> int:

@@ -12,9 +12,11 @@ from ucan.did import agent_did
 from ucan.errors import UcanError
 from ucan.jwt import sign
 
-from .. import users
-from ..errors import refused
-from ..model import Call, Operation
+from .. import agents
+from ..errors import BadInput, refused
+from ..model import PERSONS, Call, Operation
+from . import proofs
+from .proofs import KeyOutput, KeysOutput
 
 TOKEN_TYPE = "venue-agent+jwt"  # noqa: S105 - the typ of such tokens (D1)
 
@@ -48,6 +50,18 @@ class AgentInput(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 
     agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
+
+
+class BindInput(AgentInput):
+    """A bearer-like JWT by the key (`iss` its did:key, `sub` the agent, `aud` this venue), to prove it."""
+
+    proof: str
+
+
+class UnbindInput(AgentInput):
+    """Which key."""
+
+    key: str = Field(description="The did:key to revoke.")
 
 
 class ListInput(BaseModel):
@@ -86,11 +100,14 @@ def enrol(call: Call, data: EnrolInput) -> dict[str, Any]:
     did = _agent(owner, data.agent_id)
     for index, entry in enumerate(data.caps or ()):
         try:
-            parse_configured(entry, owner)
+            caveats = parse_configured(entry, owner).nb
         except UcanError as error:
             raise refused(error, f"caps[{index}]") from error
+        if caveats is not None:
+            raise BadInput(f"caps[{index}].nb: this venue evaluates no caveats")
     jti, exp = call.world.entropy(16).hex(), call.now_seconds + data.lifetime
-    users.enrol(call.tx, owner, data.agent_id, data.caps, jti, exp, call.now)
+    agents.enrol(call.tx, owner, data.agent_id, data.caps, call.now)
+    agents.add_token(call.tx, owner, data.agent_id, jti, exp)
     audit.append(call.tx, owner, "agent.enrolled", call.now, agent=did, caps=data.caps, exp=exp, jti=jti)
     events.append(call.tx, owner, "agent.enrolled", data.agent_id, call.now)
     claims = {
@@ -107,7 +124,7 @@ def enrol(call: Call, data: EnrolInput) -> dict[str, Any]:
 def list_agents(call: Call, _: ListInput) -> dict[str, Any]:
     """The caller's agents, revoked ones too; an agent may not look."""
     items = []
-    for row in users.agents(call.tx, call.caller.user):
+    for row in agents.listed(call.tx, call.caller.user):
         said = {
             "did": agent_did(call.caller.user, row["agent_id"]),
             "agentId": row["agent_id"],
@@ -124,11 +141,30 @@ def revoke(call: Call, data: AgentInput) -> dict[str, bool]:
     """Revoke an agent: its tokens stop at once, and its id is never used again."""
     owner = call.caller.user
     did = _agent(owner, data.agent_id)
-    revoked = users.revoke(call.tx, owner, data.agent_id, call.now)
+    revoked = agents.revoke(call.tx, owner, data.agent_id, call.now)
     if revoked:
         audit.append(call.tx, owner, "agent.revoked", call.now, agent=did)
         events.append(call.tx, owner, "agent.revoked", data.agent_id, call.now)
     return {"revoked": revoked}
+
+
+def bind(call: Call, data: BindInput) -> dict[str, str]:
+    """Let an agent act by a key of its own, which proves itself by a statement that names the agent."""
+    owner = call.caller.user
+    did = _agent(owner, data.agent_id)
+    if agents.by_id(call.tx, owner, data.agent_id) is None:
+        raise BadInput(f"agentId: {data.agent_id!r} is not one of your live agents")
+    return proofs.bind(call, owner, did, data.proof)
+
+
+def keys(call: Call, data: AgentInput) -> dict[str, Any]:
+    """The keys of an agent, revoked ones too."""
+    return proofs.listed(call, _agent(call.caller.user, data.agent_id))
+
+
+def unbind(call: Call, data: UnbindInput) -> dict[str, bool]:
+    """Revoke a key of an agent, at once and for good."""
+    return proofs.unbind(call, call.caller.user, _agent(call.caller.user, data.agent_id), data.key)
 
 
 def _agent(owner: str, agent_id: str) -> str:
@@ -147,7 +183,7 @@ OPERATIONS = (
         input=EnrolInput,
         output=EnrolOutput,
         handler=enrol,
-        agents=False,
+        callers=PERSONS,
         read_only=False,
         secret=frozenset({"token"}),
     ),
@@ -159,7 +195,7 @@ OPERATIONS = (
         input=ListInput,
         output=ListOutput,
         handler=list_agents,
-        agents=False,
+        callers=PERSONS,
         read_only=True,
     ),
     Operation(
@@ -170,7 +206,41 @@ OPERATIONS = (
         input=AgentInput,
         output=RevokeOutput,
         handler=revoke,
-        agents=False,
+        callers=PERSONS,
+        read_only=False,
+    ),
+    Operation(
+        path="v/ops/agent/bind",
+        adapter="agent:bind",
+        name="Bind Agent Key",
+        description="Let an agent sign for itself with a key of its own.",
+        input=BindInput,
+        output=KeyOutput,
+        handler=bind,
+        callers=PERSONS,
+        read_only=False,
+        hidden=frozenset({"proof"}),
+    ),
+    Operation(
+        path="v/ops/agent/keys",
+        adapter="agent:keys",
+        name="List Agent Keys",
+        description="List the keys of one of your agents.",
+        input=AgentInput,
+        output=KeysOutput,
+        handler=keys,
+        callers=PERSONS,
+        read_only=True,
+    ),
+    Operation(
+        path="v/ops/agent/unbind",
+        adapter="agent:unbind",
+        name="Revoke Agent Key",
+        description="Revoke a key of one of your agents, at once and for good.",
+        input=UnbindInput,
+        output=RevokeOutput,
+        handler=unbind,
+        callers=PERSONS,
         read_only=False,
     ),
 )

@@ -5,13 +5,43 @@ SELECT did, key_did FROM venue WHERE one = 1
 INSERT INTO venue (one, did, key_did, created) VALUES (1, :did, :key_did, :created)
 
 -- name: user.get
-SELECT did, created FROM user WHERE did = :did
+SELECT did, name, created FROM user WHERE did = :did
 
 -- name: user.insert
-INSERT INTO user (did, created) VALUES (:did, :created) ON CONFLICT (did) DO NOTHING
+INSERT INTO user (did, name, created) VALUES (:did, :name, :created) ON CONFLICT (did) DO NOTHING
+
+-- name: user.page
+SELECT did, name, created FROM user WHERE did > :after ORDER BY did LIMIT :limit
 
 -- name: user.count
 SELECT COUNT(*) AS count FROM user
+
+-- name: session.insert
+INSERT INTO session (jti, did, exp) VALUES (:jti, :did, :exp)
+
+-- name: session.get
+SELECT did, exp FROM session WHERE jti = :jti
+
+-- name: session.drop
+DELETE FROM session WHERE jti = :jti AND did = :did
+
+-- name: session.drop_all
+DELETE FROM session WHERE did = :did
+
+-- name: bound_key.get
+SELECT key, principal, created, revoked FROM bound_key WHERE key = :key
+
+-- name: bound_key.insert
+INSERT INTO bound_key (key, principal, created) VALUES (:key, :principal, :created)
+
+-- name: bound_key.list
+SELECT key, principal, created, revoked FROM bound_key WHERE principal = :principal ORDER BY created, key
+
+-- name: bound_key.revoke
+UPDATE bound_key SET revoked = :now WHERE key = :key AND principal = :principal AND revoked IS NULL
+
+-- name: bound_key.revoke_all
+UPDATE bound_key SET revoked = :now WHERE principal = :principal AND revoked IS NULL
 
 -- name: agent.get
 SELECT owner, agent_id, caps, created, revoked FROM agent WHERE owner = :owner AND agent_id = :agent_id
@@ -49,15 +79,18 @@ SELECT * FROM job WHERE id = :id
 UPDATE job SET status = :status, output = :output, error = :error, updated = :updated
 WHERE id = :id AND status NOT IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
 
+-- name: job.delete
+DELETE FROM job WHERE id = :id
+
+-- name: job.running
+SELECT id FROM job WHERE status = 'STARTED' ORDER BY id
+
 -- name: job.count
 SELECT COUNT(*) AS count FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 
 -- name: job.keys
 SELECT id FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 ORDER BY id LIMIT :limit OFFSET :offset
-
--- name: job.total
-SELECT COUNT(*) AS count FROM job
 
 -- name: job.parked_without_request
 SELECT j.id FROM job AS j LEFT JOIN request AS r ON r.id = j.id AND r.status = 'open'
@@ -79,11 +112,11 @@ SELECT seq, record, hash FROM job_state WHERE job = :job ORDER BY seq
 -- name: document.get
 SELECT value, size FROM document WHERE owner = :owner AND path = :path
 
+-- name: document.all
+SELECT path, value FROM document WHERE owner = :owner ORDER BY path
+
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
-
--- name: document.next
-SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path LIMIT 1
 
 -- name: document.put
 INSERT INTO document (owner, path, value, size) VALUES (:owner, :path, :value, :size)
@@ -106,3 +139,38 @@ VALUES (:hash, :grantor, :audience, :grants, :exp, :request, :proofs, :created)
 
 -- name: mint.get
 SELECT * FROM mint WHERE hash = :hash
+
+-- name: mint.live_for
+SELECT m.hash FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
+WHERE m.audience = :audience AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now)
+
+-- name: mint_proof.insert
+INSERT INTO mint_proof (proof, mint) VALUES (:proof, :mint)
+
+-- name: mint_proof.relying
+SELECT mint FROM mint_proof WHERE proof = :proof
+
+-- name: revocation.get
+SELECT hash FROM revocation WHERE hash = :hash
+
+-- name: revocation.insert
+INSERT INTO revocation (hash, revoker, at) VALUES (:hash, :revoker, :at) ON CONFLICT (hash) DO NOTHING
+
+-- name: mint.live_by
+SELECT m.hash, m.audience, m.grants, m.exp, m.request, m.created
+FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
+WHERE m.grantor = :grantor AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now)
+  AND (m.created > :created OR (m.created = :created AND m.hash > :hash))
+ORDER BY m.created, m.hash LIMIT :limit
+
+-- name: idempotency.get
+SELECT input, job FROM idempotency WHERE actor = :actor AND operation = :operation AND key = :key
+
+-- name: idempotency.insert
+INSERT INTO idempotency (actor, operation, key, input, job) VALUES (:actor, :operation, :key, :input, :job)
+
+-- name: receipt.insert
+INSERT INTO receipt (request, receipt) VALUES (:request, :receipt)
+
+-- name: receipt.get
+SELECT receipt FROM receipt WHERE request = :request

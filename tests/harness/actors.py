@@ -1,4 +1,4 @@
-"""Principals who speak plain HTTP to a venue: owners who sign for themselves, agents with a token, strangers."""
+"""Principals who speak plain HTTP to a venue: owners who sign for themselves, agents, strangers."""
 
 import itertools
 import time
@@ -69,7 +69,14 @@ class Actor:
         if self.signer is None:
             return self.token
         now = int(self._now())
-        said = {"iss": self.did, "sub": self.did, "aud": self.venue_did, "iat": now, "exp": now + 300, **claims}
+        said = {
+            "iss": self.did,
+            "sub": self.did,
+            "aud": self.venue_did,
+            "iat": now,
+            "exp": now + 300,
+            **claims,
+        }
         return sign(self.signer, {key: value for key, value in said.items() if value is not None})
 
     def headers(self) -> dict[str, str]:
@@ -120,7 +127,9 @@ class Actor:
         """The record of a request in the caller's own inbox."""
         return self.read(f"h/{request_id}").ok()["value"]
 
-    def grant(self, audience: str, resource: str, can: str, lifetime: int = 3600, proofs: Sequence[str] = ()) -> str:
+    def grant(
+        self, audience: str, resource: str, can: str, lifetime: int = 3600, proofs: Sequence[str] = ()
+    ) -> str:
         """A UCAN signed by this actor over one capability; a bare resource is its own."""
         assert self.signer is not None
         now = int(self._now())
@@ -135,7 +144,9 @@ class Actor:
             proofs=proofs,
         )
 
-    def _post(self, verb: str, operation: str, data: Any, ucans: Sequence[str], more: Mapping[str, Any]) -> Reply:
+    def _post(
+        self, verb: str, operation: str, data: Any, ucans: Sequence[str], more: Mapping[str, Any]
+    ) -> Reply:
         body = {"operation": operation, "input": data, **({"ucans": list(ucans)} if ucans else {}), **more}
         return self.request("POST", f"/api/v1/{verb}", json=body)
 

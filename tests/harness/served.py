@@ -15,6 +15,8 @@ from ucan.keys import Ed25519Signer
 
 from .actors import Actor, new_signer
 
+ROOT = Path(__file__).resolve().parents[2]
+
 _PATIENCE = 60.0
 
 
@@ -47,7 +49,7 @@ class Served:
         return (self.data / "serve.log").read_text(encoding="utf-8")
 
     def start(self) -> None:
-        """Start the process and wait until it says that it is ready; the port stays the same over restarts."""
+        """Start the process and wait until it is ready; the port stays the same over restarts."""
         command = [sys.executable, "-m", "venue", "serve", "--json", "--data", str(self.data)]
         self.data.mkdir(parents=True, exist_ok=True)
         with (self.data / "serve.log").open("a", encoding="utf-8") as log:
@@ -56,14 +58,16 @@ class Served:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **self._environ},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **self._environ},
             )
         assert self._child.stdout is not None
         late = threading.Timer(_PATIENCE, self._child.kill)
         late.start()
         line = self._child.stdout.readline()
         late.cancel()
-        assert line, f"the server did not start:\n{self.log}"
+        if not line:
+            self.kill()
+            raise AssertionError(f"the server did not start:\n{self.log}")
         said = json.loads(line)
         self.url, self.did, self.port = said["url"], said["did"], said["port"]
         self.http.close()

@@ -19,7 +19,7 @@ def demo(
     it takes seconds.
     """
     try:
-        run(Console(), system_clock, stay=stay)
+        run(Console(markup=False, emoji=False, highlight=False), system_clock, stay=stay)
     except KeyboardInterrupt:
         typer.echo("The server was stopped.")
     except (DemoFailed, httpx.HTTPError) as error:

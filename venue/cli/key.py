@@ -37,13 +37,14 @@ def new(
 def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
     """Print the DID of a key file."""
     try:
-        key = _opened(file)
+        key = opened(file)
     except keyfile.KeyFileError as error:
         raise _refused(error) from None
     typer.echo(did_key(key.public_key().public_bytes_raw()))
 
 
-def _opened(file: Path) -> Ed25519PrivateKey:
+def opened(file: Path) -> Ed25519PrivateKey:
+    """The key of a file, asking for its passphrase if it has one. Raises KeyFileError."""
     given = os.environ.get(PASSPHRASE)
     if given is not None:
         return keyfile.read(file, given.encode())

@@ -1,6 +1,5 @@
 """Step 1 of the flow: `POST invoke` and `POST run` (`wire.md` 2.3, 2.4)."""
 
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,11 +9,11 @@ from ops.errors import NotCompleted
 from ops.invoke import Invoker
 from ops.model import Job
 
-from ..auth import CallerOf
+from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
-from ..wire import invoke_body, wait_seconds
+from ..wire import idempotency_key, invoke_body, wait_seconds
 
 router = APIRouter(prefix="/api/v1")
 
@@ -24,9 +23,9 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
     """Run an operation as a durable job: 201 with its record, 200 when it completed within the wait."""
     body = await invoke_body(request)
     seconds = wait_seconds(request.query_params.get("wait"), body.wait)
-    caller = replace(caller, proofs=tuple(body.ucans))
+    caller = await with_proofs(request, caller, body.ucans)
     invoker: Invoker = request.app.state.invoker
-    job = await invoker.invoke(body.operation, body.input, caller)
+    job = await invoker.invoke(body.operation, body.input, caller, idempotency_key(request))
     record = job.record()
     if seconds and not job.status.finished:
         record = await _waiters(request).finished(job.id, caller, seconds, request)
@@ -38,9 +37,9 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
 async def run(request: Request, caller: CallerOf) -> Response:
     """Run an operation and answer with its bare output; one that parks is answered once it is finished."""
     body = await invoke_body(request)
-    caller = replace(caller, proofs=tuple(body.ucans))
+    caller = await with_proofs(request, caller, body.ucans)
     invoker: Invoker = request.app.state.invoker
-    result = await invoker.run(body.operation, body.input, caller)
+    result = await invoker.run(body.operation, body.input, caller, idempotency_key(request))
     if not isinstance(result, Job):
         return json_response(result)
     return json_response(_output(await _waiters(request).finished(result.id, caller, None, request)))

@@ -15,10 +15,31 @@ BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is cr
 CREATE TRIGGER venue_keeps_its_identity BEFORE UPDATE ON venue
 BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
 
+-- name is the user's own when the venue manages it, and null for who brought a DID of their own.
 CREATE TABLE user (
-  did     TEXT   NOT NULL PRIMARY KEY,
+  did     TEXT    NOT NULL PRIMARY KEY,
+  name    TEXT    UNIQUE,
   created INTEGER NOT NULL
 ) STRICT;
+
+-- The live sign-ins of managed users by their jti; the tokens themselves are stored nowhere.
+CREATE TABLE session (
+  jti TEXT    NOT NULL PRIMARY KEY,
+  did TEXT    NOT NULL REFERENCES user (did),
+  exp INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX session_by_user ON session (did);
+
+-- A key that speaks for an agent or a managed user. One key belongs to one principal, for ever: a row stays when revoked.
+CREATE TABLE bound_key (
+  key       TEXT    NOT NULL PRIMARY KEY,
+  principal TEXT    NOT NULL,
+  created   INTEGER NOT NULL,
+  revoked   INTEGER
+) STRICT;
+
+CREATE INDEX bound_key_by_principal ON bound_key (principal);
 
 -- An id that was revoked is never used again, so its row stays. caps is null when the agent has none configured.
 CREATE TABLE agent (
@@ -108,3 +129,43 @@ CREATE TABLE mint (
 
 CREATE INDEX mint_by_grantor ON mint (grantor, created);
 CREATE INDEX mint_by_audience ON mint (audience, created);
+
+-- What each minted token relied on, so that revoking one of these revokes what was minted.
+CREATE TABLE mint_proof (
+  proof TEXT NOT NULL,
+  mint  TEXT NOT NULL REFERENCES mint (hash),
+  PRIMARY KEY (proof, mint)
+) STRICT;
+
+CREATE TABLE revocation (
+  hash    TEXT    NOT NULL PRIMARY KEY,
+  revoker TEXT    NOT NULL,
+  at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER revocation_is_for_good BEFORE UPDATE ON revocation
+BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
+
+CREATE TRIGGER revocation_stays BEFORE DELETE ON revocation
+BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
+
+-- A key that merges posts (D20): the same input under it gives the same job, for as long as that job is there.
+CREATE TABLE idempotency (
+  actor     TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  key       TEXT NOT NULL,
+  input     TEXT NOT NULL,
+  job       TEXT NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+  PRIMARY KEY (actor, operation, key)
+) STRICT;
+
+CREATE INDEX idempotency_by_job ON idempotency (job);
+
+-- The venue's signed statement of how a request was settled (D26).
+CREATE TABLE receipt (
+  request TEXT NOT NULL PRIMARY KEY,
+  receipt TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER receipt_stays_as_signed BEFORE UPDATE ON receipt
+BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;

@@ -1,0 +1,172 @@
+"""`venue token`: look into tokens, judge them and sign them, without a server (D33)."""
+
+import re
+import secrets
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from inbox.clock import millis, system_clock
+from ucan.capability import absolute, parse
+from ucan.errors import UcanError
+from ucan.issue import issue as sign_grant
+from ucan.jwt import parse as parse_token
+from ucan.jwt import read
+from ucan.keys import Ed25519Signer
+from ucan.verify import Roots, Verdict, authorise, rights_of
+from ucan.verify import verify as verify_token
+
+from .. import keyfile
+from .key import opened
+from .local import JsonOption, print_json
+
+app = typer.Typer(help="Inspect, verify and issue capability tokens, without a server.", no_args_is_help=True)
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_STDIN = "-"
+_TOKEN = Annotated[str, typer.Argument(help="The token; - reads it from standard input.")]
+
+
+@app.command()
+def inspect(token: _TOKEN) -> None:
+    """Show what a token says. It is not judged: anybody can write anything into a token."""
+    try:
+        jws = read(_given(token))
+    except UcanError as error:
+        raise _refused(f"{error}", 1) from None
+    print_json({"hash": jws.hash, "header": jws.header, "claims": jws.claims})
+
+
+@app.command()
+def verify(
+    tokens: Annotated[
+        list[str], typer.Argument(help="One token or several; - reads one from standard input.")
+    ],
+    at: Annotated[int | None, typer.Option(help="At which time, in unix seconds; now when absent.")] = None,
+    audience: Annotated[
+        str | None, typer.Option(help="Who presents it; its own audience when absent.")
+    ] = None,
+    resource: Annotated[
+        str | None, typer.Option("--with", help="What it is used on; a bare path is the presenter's.")
+    ] = None,
+    ability: Annotated[str | None, typer.Option("--can", help="What is to be done with that.")] = None,
+    root: Annotated[
+        list[str] | None, typer.Option(help="A venue whose word counts for the users it manages.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge tokens: status 0 when good, 1 when not. With --with and --can: whether one of them authorises
+    that.
+
+    Revocations are not known here; only the venue that keeps them can tell.
+    """
+    if (resource is None) != (ability is None):
+        raise _refused("--with and --can go together", 2)
+    now = at if at is not None else millis(system_clock()) // 1000
+    texts = [_given(token) for token in tokens]
+    roots = Roots(trusted=root or ())
+    if resource is None or ability is None:
+        verdicts = [verify_token(text, now=now) for text in texts]
+        verdict = next((found for found in verdicts if not found), verdicts[0])
+        if verdict and audience is not None and any(_audience(text) != audience for text in texts):
+            raise _refused("the token was given to somebody else", 1)
+    else:
+        presenter = audience or _audience(texts[0])
+        verdict = authorise(
+            texts,
+            presenter=presenter,
+            resource=_absolute(resource, presenter),
+            ability=ability,
+            now=now,
+            roots=roots,
+        )
+    _print_verdict(verdict, roots, as_json=as_json)
+    if not verdict:
+        raise typer.Exit(1)
+
+
+@app.command()
+def issue(
+    key: Annotated[Path, typer.Option(help="The key file to sign with.")],
+    to: Annotated[str, typer.Option(help="Who may use the token: a DID.")],
+    resource: Annotated[str, typer.Option("--with", help="What it is about; a bare path is your own.")],
+    ability: Annotated[str, typer.Option("--can", help="What may be done, such as crud/read.")],
+    lifetime: Annotated[str, typer.Option("--for", help="How long: 30m, 12h, 7d.")] = "7d",
+    proof: Annotated[list[str] | None, typer.Option(help="A token that the grant relies on.")] = None,
+) -> None:
+    """Sign a grant with your own key, and print the token."""
+    now = millis(system_clock()) // 1000
+    try:
+        signer = Ed25519Signer(opened(key))
+        token = sign_grant(
+            signer,
+            audience=to,
+            capabilities=[parse({"with": resource, "can": ability}, signer.did)],
+            expires=now + _seconds(lifetime),
+            now=now,
+            nonce=secrets.token_hex(12),
+            proofs=[_given(text) for text in proof or ()],
+        )
+    except (UcanError, keyfile.KeyFileError) as error:
+        raise _refused(f"{error}", 1) from None
+    typer.echo(token)
+
+
+def _print_verdict(verdict: Verdict, roots: Roots, *, as_json: bool) -> None:
+    said: dict[str, Any] = {"valid": verdict.valid, "code": verdict.code}
+    if not verdict:
+        said |= {"check": verdict.check, "link": verdict.link, "reason": verdict.reason}
+    else:
+        rights = rights_of(verdict, roots)
+        said |= {
+            "issuer": verdict.issuer,
+            "audience": verdict.token.aud if verdict.token else None,
+            "expires": verdict.expires,
+            "att": [{**capability.as_claim(), "rootAuthority": word} for capability, word in rights.att],
+        }
+    if as_json:
+        print_json(said)
+    elif not verdict:
+        typer.echo(f"no: {verdict.reason} ({verdict.code}, {verdict.check}, link {verdict.link})")
+    else:
+        until = "for ever" if verdict.expires is None else f"until {_date(verdict.expires)}"
+        typer.echo(f"yes: from {verdict.issuer} to {said['audience']}, {until}")
+        for entry in said["att"]:
+            typer.echo(f"  {entry['can']} on {entry['with']} (root: {entry['rootAuthority']})")
+
+
+def _given(token: str) -> str:
+    return sys.stdin.read().strip() if token == _STDIN else token.strip()
+
+
+def _audience(token: str) -> str:
+    try:
+        return parse_token(token).aud
+    except UcanError as error:
+        raise _refused(f"{error}", 1) from None
+
+
+def _absolute(resource: str, presenter: str) -> str:
+    try:
+        return absolute(resource, presenter)
+    except UcanError as error:
+        raise _refused(f"--with: {error}", 2) from None
+
+
+def _seconds(text: str) -> int:
+    match = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])", text)
+    if match is None:
+        raise _refused("--for: such as 30m, 12h or 7d", 2)
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _date(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _refused(message: str, status: int) -> typer.Exit:
+    typer.echo(f"venue token: {message}", err=True)
+    return typer.Exit(status)

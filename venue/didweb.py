@@ -1,0 +1,126 @@
+"""The keys of did:web principals, learnt before a token is judged (D2, D7): https only, public addresses
+only.
+
+Verification is pure and asks nobody; so whatever a token names is fetched first, kept for minutes, and looked
+up then. What cannot be fetched has no key, and what it signed is refused.
+"""
+
+import asyncio
+import ipaddress
+import json
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from inbox.clock import Clock, millis
+from ucan.did import PublicKey, public_key, web_url
+from ucan.errors import UcanError
+from ucan.jwt import read
+
+log = logging.getLogger("venue.didweb")
+
+Fetch = Callable[[str], Awaitable[bytes]]
+"""Fetches the document at an https URL, or raises."""
+
+_KEPT_MS = 5 * 60 * 1000
+_FORGOTTEN_MS = 30 * 1000
+_TIMEOUT = 5.0
+_LARGEST = 64 * 1024
+_MOST = 16
+
+
+class DidWeb:
+    """Remembers the keys of did:web principals for some minutes, and failures for half a minute."""
+
+    def __init__(self, fetch: Fetch, clock: Clock) -> None:
+        self._fetch = fetch
+        self._clock = clock
+        self._known: dict[str, tuple[PublicKey | None, int]] = {}
+
+    def key(self, did: str) -> PublicKey | None:
+        """The key that was learnt of a principal."""
+        found, until = self._known.get(did, (None, 0))
+        return found if until > millis(self._clock()) else None
+
+    async def learn(self, tokens: Sequence[str]) -> None:
+        """Fetch the documents of every did:web that these tokens, or the proofs in them, were issued by."""
+        now = millis(self._clock())
+        wanted = {did for did in _issuers(tokens) if self._known.get(did, (None, 0))[1] <= now}
+        if wanted:
+            await asyncio.gather(*(self._learn_one(did, now) for did in sorted(wanted)[:_MOST]))
+
+    async def _learn_one(self, did: str, now: int) -> None:
+        try:
+            found = _key_in(json.loads(await self._fetch(web_url(did))), did)
+        except (OSError, ValueError, KeyError, TypeError, UcanError, httpx.HTTPError) as error:
+            log.warning("the document of %s could not be used: %s", did, type(error).__name__)
+            self._known[did] = (None, now + _FORGOTTEN_MS)
+        else:
+            self._known[did] = (found, now + _KEPT_MS)
+
+
+async def fetch_public(url: str) -> bytes:
+    """Fetch from a public address, never from this machine or a private network, and follow nothing.
+
+    The address is resolved once and connected to as it was checked, so that a name cannot change in between.
+    """
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or 443
+    address = await _public_address(host, port)
+    literal = f"[{address}]" if ":" in address else address
+    async with httpx.AsyncClient(timeout=_TIMEOUT, follow_redirects=False, trust_env=False) as client:
+        request = client.build_request(
+            "GET",
+            f"https://{literal}:{port}{parts.path}",
+            headers={"Host": parts.netloc, "Accept": "application/did+json, application/json"},
+            extensions={"sni_hostname": host},
+        )
+        response = await client.send(request, stream=True)
+        response.raise_for_status()
+        body = b""
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > _LARGEST:
+                raise ValueError("the document is too large")
+        return body
+
+
+async def _public_address(host: str, port: int) -> str:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(entry[4][0]) for entry in found]
+    if not addresses or not all(ipaddress.ip_address(address).is_global for address in addresses):
+        raise ValueError("the host is not on a public address")
+    return addresses[0]
+
+
+def _issuers(tokens: Sequence[str]) -> Iterator[str]:
+    """The did:web issuers named by tokens and the proofs in them, unverified, at most as many as a chain may
+    have.
+    """
+    waiting, seen = list(tokens), 0
+    while waiting and seen <= _MOST:
+        seen += 1
+        try:
+            claims = read(waiting.pop()).claims
+        except UcanError:
+            continue
+        issuer, proofs = claims.get("iss"), claims.get("prf")
+        if isinstance(issuer, str) and issuer.startswith("did:web:"):
+            yield issuer
+        if isinstance(proofs, list):
+            waiting += [proof for proof in proofs if isinstance(proof, str)]
+
+
+def _key_in(document: Any, did: str) -> PublicKey:
+    """The first Multikey of a document that is its subject's own. Raises for a document of somebody else."""
+    if document["id"] != did:
+        raise ValueError("the document is about another DID")
+    for method in document["verificationMethod"]:
+        if method.get("controller") == did and isinstance(method.get("publicKeyMultibase"), str):
+            return public_key(f"did:key:{method['publicKeyMultibase']}")
+    raise ValueError("the document holds no key")
