@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from . import catalogue
-from .stage import Workshop
+
+if TYPE_CHECKING:
+    from .stage import Workshop
 
 
 @pytest.fixture(scope="session")
-def workshop() -> Iterator[Workshop]:
-    """What scenarios share in one process."""
+def workshop() -> Iterator["Workshop"]:
+    """What scenarios share in one process; the gates, which play here too, need no venue."""
+    from .stage import Workshop  # noqa: PLC0415
+
     with Workshop() as shared:
         yield shared
 

@@ -14,11 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gates_probes
-from gates_bind import Named, bind
-from gates_match import CaseNotUnderstood
-from gates_reply import Reply, done, failed, plain
-
 from inbox import gates
 from inbox.gates.sqlite import (
     Migration,
@@ -33,6 +28,10 @@ from inbox.gates.sqlite import (
     gate_table_ddl,
 )
 from inbox.gates.wait import Watch
+from tests.conformance import gates_probes
+from tests.conformance.gates_bind import Named, bind
+from tests.conformance.gates_match import CaseNotUnderstood
+from tests.conformance.gates_reply import Reply, done, failed, plain
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0

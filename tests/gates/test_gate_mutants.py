@@ -50,7 +50,7 @@ def copy(tmp_path: Path) -> Path:
     """The package and its tests, elsewhere."""
     for part in ("inbox", "tests/gates", "tests/conformance", "tests/data"):
         shutil.copytree(PROJECT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("pyproject.toml", "tests/conftest.py"):
+    for part in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py"):
         shutil.copy(PROJECT / part, tmp_path / part)
     return tmp_path
 
