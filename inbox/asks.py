@@ -5,17 +5,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ucan.capability import parse
+from ucan.did import is_did
 from ucan.errors import UcanError
 
 from .errors import BadRequest, LimitExceeded
-from .model import MAX_SECONDS, Ask, GrantPolicy, Limits, Offer, Option, Submission
+from .model import MAX_SECONDS, Ask, GrantPolicy, Limits, Offer, Option, Submission, Terms
 
 
-def check_submission(posted: Submission, target: str, now: int, policy: GrantPolicy, limits: Limits) -> None:
+def check_submission(posted: Submission, target: str, now: int, terms: Terms) -> None:
     """Check a whole request before anything is stored; `now` is in unix seconds, `target` the inbox's owner.
 
     Raises BadRequest (`invalid_input`) naming the place, LimitExceeded (`too_large`) naming the limit.
     """
+    limits = terms.limits
     _check_text(posted, limits)
     if not posted.asks:
         raise BadRequest("asks: a request has at least one ask")
@@ -23,10 +25,11 @@ def check_submission(posted: Submission, target: str, now: int, policy: GrantPol
     _distinct((ask.id for ask in posted.asks), "asks", "ask id")
     for index, ask in enumerate(posted.asks):
         _check_ask(ask, f"asks[{index}]", limits)
+        _check_token_spec(ask, f"asks[{index}]", target, terms)
     offers = list(all_offers(posted.asks))
     _at_most(len(offers), limits.offers, "offers", "asks")
     for place, offer in offers:
-        check_offer(offer, place, target, now, policy)
+        check_offer(offer, place, target, now, terms.grants)
     _check_caveats(offers)
 
 
@@ -95,7 +98,7 @@ def check_offer(offer: Offer, place: str, target: str, now: int, policy: GrantPo
     Raises BadRequest (`invalid_input`) naming the place.
     """
     try:
-        parse({"with": offer.with_, "can": offer.can}, target)
+        parse(offer.claim(), target)
     except UcanError as error:
         raise BadRequest(f"{place}: {error}") from error
     said = offer.model_fields_set
@@ -168,6 +171,27 @@ def _check_ask(ask: Ask, place: str, limits: Limits) -> None:
         _check_option(option, f"{place}.options[{position}]", limits)
 
 
+def _check_token_spec(ask: Ask, place: str, target: str, terms: Terms) -> None:
+    """A token spec stands on token asks and only there, and asks for something from somebody else (D12)."""
+    if ask.type != "token":
+        if "token" in ask.model_fields_set:
+            raise BadRequest(f"{place}.token: a token spec belongs to token asks, not to {ask.type}")
+        return
+    if ask.token is None:
+        raise BadRequest(f"{place}.token: a token ask says what to sign")
+    audience = ask.token.audience
+    if audience is not None and not is_did(audience):
+        raise BadRequest(f"{place}.token.audience: must be a DID")
+    if audience in terms.venue:
+        raise BadRequest(f"{place}.token.audience: a token for this venue itself would be a credential")
+    _at_most(len(ask.token.caps), terms.limits.offers, "offers", f"{place}.token.caps")
+    for number, cap in enumerate(ask.token.caps):
+        try:
+            parse({"with": cap.with_, "can": cap.can}, target)
+        except UcanError as error:
+            raise BadRequest(f"{place}.token.caps[{number}]: {error}") from error
+
+
 def _check_option(option: Option, place: str, limits: Limits) -> None:
     for name in ("id", "label", "description"):
         _no_longer(getattr(option, name) or "", limits.prompt, "prompt", f"{place}.{name}")
@@ -197,11 +221,18 @@ def _checkboxes(ask: Ask, answer: Any, limits: Limits) -> None:
     _distinct(answer, f"answers.{ask.id}", "option")
 
 
+def _token(ask: Ask, answer: Any, limits: Limits) -> None:
+    if not isinstance(answer, str):
+        raise BadRequest(f"answers.{ask.id}: must be a signed token")
+    _no_longer(answer, limits.token, "token", f"answers.{ask.id}")
+
+
 _FORMS: Mapping[str, Callable[[Ask, Any, Limits], None]] = {
     "text": _text,
     "approval": _approval,
     "choice": _choice,
     "checkboxes": _checkboxes,
+    "token": _token,
 }
 
 

@@ -4,7 +4,7 @@ A line holds who did what to which request, and digests; never an answer, a key 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,18 @@ def append(tx: Transaction, inbox: str, kind: str, at: int, **facts: Any) -> Aud
     line = canonical({"seq": seq, "inbox": inbox, "at": at, "kind": kind, "before": before, **said})
     entry = AuditLine(seq, line, _hash(line))
     tx.run("audit.insert", inbox=inbox, seq=seq, line=line, hash=entry.hash)
+    tx.run("audit.set_head", inbox=inbox, seq=seq, hash=entry.hash)
     return entry
+
+
+def read(tx: Transaction, inbox: str, after: int, limit: int) -> Sequence[AuditLine]:
+    """The lines of a chain after a number, oldest first."""
+    return [AuditLine(**row) for row in tx.all("audit.read", inbox=inbox, after=after, limit=limit)]
+
+
+def heads(tx: Transaction) -> Mapping[str, tuple[int, str]]:
+    """The last line of every chain: its number and hash, by inbox."""
+    return {row["inbox"]: (row["seq"], row["hash"]) for row in tx.all("audit.heads")}
 
 
 def verify(lines: Iterable[AuditLine], inbox: str) -> str | None:

@@ -59,10 +59,26 @@ class NotGrantable(InboxError):
     code = "denied"
 
 
+class TokenRefused(InboxError):
+    """A token given as an answer is not the responder's own, or not for whom it is asked (D15)."""
+
+    code = "token_refused"
+
+
 class LimitExceeded(InboxError):
     """A size or count beyond a limit of D22, which the message names. Final: the same call fails again."""
 
     code = "too_large"
+
+
+class TooFast(InboxError):
+    """More posts or calls than allowed for now (D22). Nothing happened; `retry_after` is in whole seconds."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class TooManyOpen(InboxError):

@@ -46,9 +46,34 @@ class Offer(BaseModel):
         """What an echo must repeat: resource and ability, letter for letter."""
         return self.with_, self.can
 
+    def claim(self) -> dict[str, str]:
+        """What it is about, as a capability without caveats."""
+        return {"with": self.with_, "can": self.can}
+
     def raw(self) -> dict[str, Any]:
         """The offer's own object, as it was offered."""
         return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class WantedCapability(BaseModel):
+    """A capability that a token ask asks for; unknown keys are refused, as in an offer."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    with_: str = Field(alias="with", min_length=1)
+    can: str = Field(min_length=1)
+    nb: dict[str, Any] | None = None
+
+
+class TokenSpec(BaseModel):
+    """What a token ask wants signed. The person decides what the token really says (D15)."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="allow")
+
+    caps: list[WantedCapability] = Field(min_length=1, description="What the token should confer.")
+    audience: str | None = Field(default=None, description="For whom; the requester when absent.")
+    lifetime: int | None = Field(default=None, gt=0, description="A hint, in seconds.")
+    venue: str | None = Field(default=None, description="Where it is to be used.")
 
 
 class Option(BaseModel):
@@ -68,12 +93,13 @@ class Ask(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="allow")
 
     id: str = Field(min_length=1)
-    type: Literal["text", "approval", "choice", "checkboxes"]
+    type: Literal["text", "approval", "choice", "checkboxes", "token"]
     prompt: str = Field(min_length=1)
     required: bool = False
     comment: bool = Field(default=False, description="Invite a remark beside the answer.")
     options: list[Option] = Field(default=[], description="On choice and checkboxes, and only there.")
     grants: list[Offer] = Field(default=[], description="What approving offers to confer; on approval only.")
+    token: TokenSpec | None = Field(default=None, description="What to sign; on token asks, and only there.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +114,10 @@ class Limits:
     text: int = 64 * 1024
     offers: int = 50
     timeout: int = 3_653 * DAY
+    token: int = 64 * 1024
     open_per_requester: int = 100
     open_per_inbox: int = 1_000
+    posts_per_minute: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +133,17 @@ class GrantPolicy:
     def default_lifetime(self) -> int:
         """Seconds that a grant lives when its offer says nothing: 7 days, or the ceiling if that is less."""
         return min(7 * DAY, self.max_lifetime) if self.max_lifetime is not None else 7 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Everything that binds requests in one venue:
+    what may be conferred, the limits, and the venue's DIDs.
+    """
+
+    grants: GrantPolicy = GrantPolicy()
+    limits: Limits = Limits()
+    venue: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +209,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One thing consented to: the offer as offered, the absolute resource, and until when (unix seconds)."""
+    """One thing consented to: the absolute resource, the ability, and until when (unix seconds).
 
-    offered: Mapping[str, Any]
+    `said` is what the record keeps: the offer as offered and, if it was narrowed, how.
+    """
+
+    said: Mapping[str, Any]
     resource: str
     can: str
     nb: Mapping[str, Any] | None
@@ -183,8 +225,9 @@ class Grant:
 class Settlement:
     """How a request leaves the open state, decided before anything is written (step 4 of the flow).
 
-    `output` is the job's (D19) without the token, which only the winner of the race may sign; `error` is the
-    sentence of a job that does not complete.
+    `signed` names the asks that were answered with a token of the responder's own (D15). `output` is the
+    job's (D19) without the token that the venue signs, which only the winner of the race may do; `error` is
+    the sentence of a job that does not complete.
     """
 
     status: Status
@@ -192,3 +235,4 @@ class Settlement:
     output: Mapping[str, Any] | None = None
     error: str | None = None
     grants: Sequence[Grant] = ()
+    signed: frozenset[str] = frozenset()

@@ -96,6 +96,11 @@ def open_by_owner(tx: Transaction, owner: str) -> int:
     return _number(tx.one("request.open_by_owner", owner=owner))
 
 
+def posted_since(tx: Transaction, user: str, since: int) -> int:
+    """How many requests a user family has posted after an instant, in epoch milliseconds."""
+    return _number(tx.one("request.posted_since", maker=user, since=since))
+
+
 def next_deadline(tx: Transaction) -> int | None:
     """The earliest deadline of any open request, in epoch milliseconds."""
     row = tx.one("request.next_deadline")

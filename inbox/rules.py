@@ -4,13 +4,14 @@ Each returns what is to be written; none writes. Times of records are epoch mill
 seconds.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from . import asks as forms
-from . import consent
+from . import consent, tokens
 from .canonical import digest_of
-from .errors import AlreadySettled, BadRequest, Expired, InboxError, StaleDigest
-from .model import GrantPolicy, Limits, Reply, Request, Requester, Settlement, Status, Submission
+from .errors import AlreadySettled, Expired, InboxError, LimitExceeded, StaleDigest
+from .model import Reply, Request, Requester, Settlement, Status, Submission, Terms
 from .settle import is_due
 
 REJECTED = "HITL request rejected"
@@ -18,20 +19,14 @@ EXPIRED = "HITL request expired"
 
 
 def post(
-    posted: Submission,
-    requester: Requester,
-    owner: str,
-    request_id: str,
-    now: int,
-    policy: GrantPolicy,
-    limits: Limits,
+    posted: Submission, requester: Requester, owner: str, request_id: str, now: int, terms: Terms
 ) -> Request:
     """The record of a well-formed request. The venue alone sets who asked (D12); the digest covers all of it
     (D13).
 
     Raises BadRequest (`invalid_input`), LimitExceeded (`too_large`).
     """
-    forms.check_submission(posted, owner, now // 1000, policy, limits)
+    forms.check_submission(posted, owner, now // 1000, terms)
     expires = None if posted.timeout is None else now + posted.timeout * 1000
     said: dict[str, Any] = {
         "id": request_id,
@@ -74,22 +69,21 @@ def check_open(request: Request, now: int) -> None:
         raise closed
 
 
-def decide(request: Request, reply: Reply, now: int, policy: GrantPolicy, limits: Limits) -> Settlement:
+def decide(
+    request: Request, reply: Reply, now: int, terms: Terms, revoked: Callable[[str], bool]
+) -> Settlement:
     """What a responder's reply comes to, all of it checked (step 4 of the flow).
 
-    Raises AlreadySettled, Expired, StaleDigest (`stale_digest`), BadRequest (`invalid_input`), LimitExceeded
-    (`too_large`).
+    `revoked` says of a token's hash whether it was revoked, for tokens given as answers. Raises
+    AlreadySettled, Expired, StaleDigest (`stale_digest`), BadRequest (`invalid_input`), LimitExceeded
+    (`too_large`), TokenRefused (`token_refused`).
     """
     check_open(request, now)
     if reply.digest is not None and reply.digest != request.digest:
-        raise StaleDigest(
-            f"Request {request.id} is not the one that was shown: its digest is {request.digest}"
-        )
-    return (
-        _rejected(request, reply, limits)
-        if reply.outcome == "reject"
-        else _answered(request, reply, now, policy, limits)
-    )
+        raise StaleDigest(f"Request {request.id} is not what was shown: its digest is {request.digest}")
+    if reply.outcome == "reject":
+        return _rejected(request, reply, terms)
+    return _answered(request, reply, now // 1000, terms, revoked)
 
 
 def delete_open(request: Request, now: int) -> Settlement:
@@ -108,28 +102,30 @@ def cancel(reason: str | None) -> Settlement:
     return Settlement(Status.CANCELLED, error=reason or "HITL request cancelled")
 
 
-def _rejected(request: Request, reply: Reply, limits: Limits) -> Settlement:
-    forms.check_comments(request.asks, {}, reply.comment, limits)
+def _rejected(request: Request, reply: Reply, terms: Terms) -> Settlement:
+    forms.check_comments(request.asks, {}, reply.comment, terms.limits)
     response: dict[str, Any] = {"outcome": "reject"} | _given(comment=reply.comment)
     error = f"{REJECTED}: {reply.comment}" if reply.comment else REJECTED
     return Settlement(Status.REJECTED, response=response, error=error)
 
 
-def _answered(request: Request, reply: Reply, now: int, policy: GrantPolicy, limits: Limits) -> Settlement:
-    asks = request.asks
+def _answered(
+    request: Request, reply: Reply, now: int, terms: Terms, revoked: Callable[[str], bool]
+) -> Settlement:
+    asks, limits = request.asks, terms.limits
     answers = forms.check_answers(asks, reply.answers, limits)
     forms.check_comments(asks, reply.comments, reply.comment, limits)
+    signed = tokens.check_tokens(request, answers, now, revoked)
     if len(reply.echoes) > limits.offers:
-        raise BadRequest(f"grants: more echoes than a request can have offers ({limits.offers})")
-    grants = consent.consented(asks, reply, request.owner, now // 1000, policy)
-    response: dict[str, Any] = {"outcome": "answer", "answers": answers} | _given(
+        raise LimitExceeded(f"grants: {len(reply.echoes)} is over the limit of {limits.offers} (offers)")
+    grants = consent.consented(asks, reply, request.owner, now, terms.grants)
+    response = {"outcome": "answer", "answers": tokens.without_tokens(answers, signed)} | _given(
         comments=dict(reply.comments),
         comment=reply.comment,
-        grants=[dict(grant.offered) for grant in grants],
+        grants=[dict(grant.said) for grant in grants],
     )
-    return Settlement(
-        Status.ANSWERED, response=response, output={"id": request.id, **response}, grants=grants
-    )
+    output = {"id": request.id, **response} | _given(tokens={name: answers[name] for name in sorted(signed)})
+    return Settlement(Status.ANSWERED, response=response, output=output, grants=grants, signed=signed)
 
 
 def _given(**parts: Any) -> dict[str, Any]:

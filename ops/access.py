@@ -113,7 +113,7 @@ def roots(call: Call) -> Roots:
         venue=call.world.dids,
         hosts=lambda did: users.registered(call.tx, did),
         trusted=call.world.trusted,
-        attest=call.world.grants.attest,
+        attest=call.world.terms.grants.attest,
     )
 
 

@@ -90,6 +90,12 @@ class WrongState(OpsError):
     code = "wrong_state"
 
 
+class IdempotencyConflict(OpsError):
+    """The key was used before, with another input (D20)."""
+
+    code = "idempotency_conflict"
+
+
 class QuotaExceeded(OpsError):
     """A size beyond a limit of D22, which the message names."""
 

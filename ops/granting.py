@@ -64,7 +64,7 @@ def _authority(call: Call, grant: Grant, exp: int | None) -> Sequence[str]:
     owner, _ = split(grant.resource)
     managed = managed_by(owner) in call.world.dids
     if owner == call.caller.user:
-        if not managed and call.world.grants.attest == "managed":
+        if not managed and call.world.terms.grants.attest == "managed":
             raise NotGrantable(
                 "This venue signs only for the users that it manages: sign the grant with your own key"
             )

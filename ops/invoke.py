@@ -5,45 +5,54 @@ is read, and the job is written in the transaction of its effect. A refusal leav
 the audit asks for it, its line.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
-from inbox import audit, requests
-from inbox.clock import millis
-from inbox.errors import AlreadySettled, Expired, InboxError
+from inbox import audit
+from inbox.canonical import digest_of
+from inbox.errors import Expired, InboxError
 from inbox.explain import explain
-from inbox.store.base import Database, Transaction
 
-from . import access, jobs, settle, sweep, values
-from .errors import BadInput, Forbidden, NoSuchJob, OpsError
-from .model import ASKERS, Call, Caller, Job, JobStatus, Operation, Parked, World
+from . import access, jobs
+from .errors import BadInput, IdempotencyConflict, OpsError
+from .model import Call, Caller, Done, Job, JobStatus, Operation, Parked
 from .registry import Registry
 from .rules import without_secrets
-
-T = TypeVar("T")
+from .units import Units
 
 
 class Invoker:
-    """Runs operations for callers, on one database."""
+    """Runs operations for callers."""
 
-    def __init__(self, db: Database, world: World, registry: Registry) -> None:
-        self._db = db
-        self._world = world
+    def __init__(self, units: Units, registry: Registry) -> None:
+        self._units = units
         self._registry = registry
 
-    async def invoke(self, reference: str, data: Any, caller: Caller) -> Job:
+    async def invoke(self, reference: str, data: Any, caller: Caller, key: str | None = None) -> Job:
         """Run an operation as a durable job and return that job, parked or finished.
 
-        The returned job alone holds what the operation hands out once. Raises OpsError, InboxError.
+        With an idempotency key, the same input gives the same job once more (D20). The returned job alone
+        holds what the operation hands out once. Raises OpsError, InboxError.
         """
         operation = self._registry.find(reference)
-        return await self._write(operation, reference, data, caller)
+        job_id = self._units.world.new_id()
 
-    async def run(self, reference: str, data: Any, caller: Caller) -> Job | Any:
+        def work(call: Call) -> Job:
+            access.admit(call.caller, operation.callers)
+            return _merged(call, operation, data, key) or _performed(call, operation, reference, data, key)
+
+        try:
+            return await self._units.write(caller, work, job_id)
+        except (InboxError, OpsError) as error:
+            if isinstance(error, Expired):
+                await self._units.expire_due()
+            if operation.audits_refusals and not caller.anonymous:
+                await self._audit_refusal(operation, data, caller, error)
+            raise
+
+    async def run(self, reference: str, data: Any, caller: Caller, key: str | None = None) -> Job | Any:
         """Run an operation and return its bare output, or the parked job; one that only reads leaves no job.
 
         Raises OpsError, InboxError.
@@ -51,121 +60,65 @@ class Invoker:
         operation = self._registry.find(reference)
         if operation.read_only:
             return await self.read(operation, data, caller)
-        job = await self._write(operation, reference, data, caller)
-        return job if job.status is JobStatus.INPUT_REQUIRED else job.output
+        job = await self.invoke(reference, data, caller, key)
+        return job.output if job.status is JobStatus.COMPLETE else job
 
     async def read(self, operation: Operation, data: Any, caller: Caller) -> Any:
         """Run an operation that only reads."""
-        job_id = self._world.new_id()
 
-        def work(tx: Transaction) -> Any:
-            call = self._call(tx, caller, job_id)
-            return operation.handler(call, _checked(operation, call, data))
+        def work(call: Call) -> Any:
+            access.admit(call.caller, operation.callers)
+            return operation.handler(call, _checked(operation, data))
 
-        return await self.fresh(work)
-
-    async def job(self, job_id: str, caller: Caller) -> dict[str, Any]:
-        """A job as this caller may see it. Raises NoSuchJob (`not_found`), BadInput, AuthRequired."""
-        stored = jobs.parse_id(job_id)
-
-        def work(tx: Transaction) -> dict[str, Any]:
-            call = self._call(tx, caller, stored)
-            return values.served(call, _visible(call, stored))
-
-        return await self.fresh(work)
-
-    async def cancel(self, job_id: str, reason: str | None, caller: Caller) -> dict[str, Any]:
-        """Cancel a job, as its maker or owner;
-        a finished one is returned unchanged (D18). Raises NoSuchJob.
-        """
-        stored = jobs.parse_id(job_id)
-
-        def work(tx: Transaction) -> None:
-            call = self._call(tx, caller, stored)
-            job = _changeable(call, stored)
-            if not job.status.finished:
-                settle.cancel(call, job, reason)
-
-        with suppress(AlreadySettled, Expired):  # somebody or something was first: the job tells
-            await self._db.write(work)
-        return await self.job(job_id, caller)
-
-    async def fresh(self, work: Callable[[Transaction], T]) -> T:
-        """Read in one snapshot in which no open request is past its deadline (D17):
-        what is due expires first.
-        """
-        now = millis(self._world.clock())
-
-        def guarded(tx: Transaction) -> tuple[bool, T | None]:
-            return (True, None) if requests.any_due(tx, now) else (False, work(tx))
-
-        due, result = await self._db.read(guarded)
-        if due:
-            await sweep.expire_due(self._db, self._world)
-            return await self._db.read(work)
-        return result  # type: ignore[return-value]
-
-    def _call(self, tx: Transaction, caller: Caller, job_id: str) -> Call:
-        return Call(tx, self._world, caller, millis(self._world.clock()), job_id)
-
-    async def _write(self, operation: Operation, reference: str, data: Any, caller: Caller) -> Job:
-        job_id = self._world.new_id()
-
-        def work(tx: Transaction) -> Job:
-            call = self._call(tx, caller, job_id)
-            output = operation.handler(call, _checked(operation, call, data))
-            return _recorded(call, operation, reference, data, output)
-
-        try:
-            return await self._db.write(work)
-        except Expired:
-            await sweep.expire_due(self._db, self._world)
-            raise
-        except (InboxError, OpsError) as error:
-            if operation.audits_refusals and not caller.anonymous:
-                await self._audit_refusal(operation, data, caller, error)
-            raise
+        return await self._units.read(caller, work)
 
     async def _audit_refusal(
-        self,
-        operation: Operation,
-        data: Any,
-        caller: Caller,
-        error: InboxError | OpsError,
+        self, operation: Operation, data: Any, caller: Caller, error: InboxError | OpsError
     ) -> None:
         named = data.get("id") if isinstance(data, dict) else None
         request = named[:64] if isinstance(named, str) else None
 
-        def work(tx: Transaction) -> None:
+        def work(call: Call) -> None:
             audit.append(
-                tx,
+                call.tx,
                 caller.user,
                 f"{operation.adapter}.refused",
-                millis(self._world.clock()),
+                call.now,
                 by=caller.did,
                 channel=caller.channel,
                 code=error.code,
                 request=request,
             )
 
-        await self._db.write(work)
+        await self._units.write(caller, work)
 
 
-def _checked(operation: Operation, call: Call, data: Any) -> Any:
-    """Who may call, then what they say:
-    in this order, so that an agent learns nothing from the input's fate (D14).
-    """
-    access.admit(call.caller, operation.callers)
+def _checked(operation: Operation, data: Any) -> Any:
     try:
         return operation.input.model_validate({} if data is None else data)
     except ValidationError as error:
         raise BadInput(explain(error)) from None
 
 
-def _recorded(call: Call, operation: Operation, reference: str, data: Any, output: Any) -> Job:
-    """Write the job of a call in the transaction of its effect;
-    the returned one holds what is handed out once.
+def _merged(call: Call, operation: Operation, data: Any, key: str | None) -> Job | None:
+    """The job that this key has made before, if its input was the same.
+
+    Raises IdempotencyConflict (`idempotency_conflict`) for another input.
     """
+    if key is None:
+        return None
+    row = call.tx.one("idempotency.get", actor=call.caller.did, operation=operation.path, key=key)
+    if row is None:
+        return None
+    if row["input"] != digest_of(data):
+        raise IdempotencyConflict("This Idempotency-Key was used before, with another input")
+    return jobs.find(call.tx, row["job"])
+
+
+def _performed(call: Call, operation: Operation, reference: str, data: Any, key: str | None) -> Job:
+    """Do it, and write the job in the same transaction; the returned one holds what is handed out once."""
+    result = operation.handler(call, _checked(operation, data))
+    output, kept = (result.output, result.input) if isinstance(result, Done) else (result, data)
     parked = isinstance(output, Parked)
     job = Job(
         id=call.job_id,
@@ -174,35 +127,21 @@ def _recorded(call: Call, operation: Operation, reference: str, data: Any, outpu
         name=operation.name,
         owner=call.caller.user,
         maker=call.caller.did,
-        status=JobStatus.INPUT_REQUIRED if parked else JobStatus.COMPLETE,
-        input=data,
+        status=output.status if isinstance(output, Parked) else JobStatus.COMPLETE,
+        input=without_secrets(kept, operation.hidden),
         output=None if parked else without_secrets(output, operation.secret),
         error=None,
         created=call.now,
         updated=call.now,
     )
     jobs.insert(call.tx, job)
+    if key is not None:
+        call.tx.run(
+            "idempotency.insert",
+            actor=call.caller.did,
+            operation=operation.path,
+            key=key,
+            input=digest_of(data),
+            job=job.id,
+        )
     return job if parked else replace(job, output=output)
-
-
-def _visible(call: Call, job_id: str) -> Job:
-    """A job that this caller may see: its maker, its owner, or a proof of `crud/read` on it (D23)."""
-    access.admit(call.caller, ASKERS)
-    job = jobs.find(call.tx, job_id)
-    if job is not None and _theirs(call, job):
-        return job
-    if job is not None and access.by_proof(call, "crud/read", f"{job.owner}/j/{job.id}"):
-        return job
-    raise NoSuchJob(f"No job {job_id}")
-
-
-def _changeable(call: Call, job_id: str) -> Job:
-    """A job that this caller may change; a proof is enough to see one, and never enough to change it."""
-    job = _visible(call, job_id)
-    if not _theirs(call, job):
-        raise Forbidden("A job is changed by its maker or its owner, and by nobody else")
-    return job
-
-
-def _theirs(call: Call, job: Job) -> bool:
-    return call.caller.did in (job.maker, job.owner)

@@ -96,6 +96,13 @@ def find(tx: Transaction, job_id: str) -> Job | None:
     return None if row is None else _job(row)
 
 
+def delete(tx: Transaction, job: Job) -> None:
+    """Remove a finished job with its chain and the key that merged posts into it."""
+    tx.run("job.delete", id=job.id)
+    events.append(tx, job.owner, "job.deleted", job.id, job.updated)
+    tx.tell(events.job_topic(job.id))
+
+
 def keys(tx: Transaction, owner: str, *, maker: str | None, offset: int, limit: int) -> Sequence[str]:
     """Ids of a user's jobs in order, which is time order; `maker` narrows to what one principal made."""
     return [row["id"] for row in tx.all("job.keys", owner=owner, maker=maker, offset=offset, limit=limit)]

@@ -49,6 +49,17 @@ def minted(tx: Transaction, token_hash: str) -> Row | None:
     return None if row is None else {**row, "grants": plain(row["grants"])}
 
 
+def live_by(
+    tx: Transaction, grantor: str, now: int, after: tuple[int, str], limit: int
+) -> Sequence[dict[str, Any]]:
+    """A grantor's minted tokens that are live, oldest first, after a (created, hash).
+
+    `now` in unix seconds.
+    """
+    rows = tx.all("mint.live_by", grantor=grantor, now=now, created=after[0], hash=after[1], limit=limit)
+    return [{**row, "grants": plain(row["grants"])} for row in rows]
+
+
 def is_revoked(tx: Transaction, token_hash: str) -> bool:
     """Whether a token was revoked, itself or by what it relied on."""
     return tx.one("revocation.get", hash=token_hash) is not None

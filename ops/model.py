@@ -8,14 +8,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from inbox.clock import Clock
-from inbox.model import GrantPolicy, Limits
+from inbox.model import Terms
 from inbox.store.base import Transaction
 from ucan.keys import PublicKey, Signer
 
 
 class JobStatus(StrEnum):
-    """The states of a job that this venue has: it parks, or it is finished."""
+    """The states of a job that this venue has: it runs, it parks, or it is finished."""
 
+    STARTED = "STARTED"
     INPUT_REQUIRED = "INPUT_REQUIRED"
     COMPLETE = "COMPLETE"
     FAILED = "FAILED"
@@ -24,7 +25,7 @@ class JobStatus(StrEnum):
     @property
     def finished(self) -> bool:
         """Whether this state is terminal."""
-        return self is not JobStatus.INPUT_REQUIRED
+        return self not in (JobStatus.STARTED, JobStatus.INPUT_REQUIRED)
 
 
 class Kind(StrEnum):
@@ -121,8 +122,7 @@ class World:
     clock: Clock
     entropy: Callable[[int], bytes]
     new_id: Callable[[], str]
-    grants: GrantPolicy
-    limits: Limits
+    terms: Terms
     issue_max_lifetime: int | None
     workspace_bytes: int
     trusted: frozenset[str]
@@ -154,8 +154,21 @@ class Call:
         return self.now // 1000
 
 
+@dataclass(frozen=True, slots=True)
 class Parked:
-    """What an operation returns when its job waits for a person."""
+    """What an operation returns when its job goes on beyond the call, and where the job stands until then."""
+
+    status: JobStatus = JobStatus.INPUT_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an operation returns when its job must not keep the input as it came:
+    the output, and what to keep.
+    """
+
+    output: Any
+    input: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +176,8 @@ class Operation:
     """One entry of the catalogue. The models are its schemas.
 
     `callers` says who may call it, before anything is read (D9); `read_only` whether a run leaves no job,
-    `secret` names the fields of its output that are handed out once and not kept.
+    `secret` names the fields of its output that are handed out once and not kept, `hidden` those of its input
+    that are not kept.
     """
 
     path: str
@@ -177,6 +191,7 @@ class Operation:
     read_only: bool
     audits_refusals: bool = False
     secret: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def tool_name(self) -> str:

@@ -75,8 +75,14 @@ def metadata(operation: Operation) -> dict[str, Any]:
     }
 
 
-def catalogue(operations: Sequence[Operation], adapters: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The virtual namespace `v/`: every operation, and what there is to know of each adapter."""
+def catalogue(
+    operations: Sequence[Operation],
+    adapters: Mapping[str, Mapping[str, Any]],
+    skills: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The virtual namespace `v/`:
+    every operation, what there is to know of each adapter, and skills for agents.
+    """
     ops: dict[str, dict[str, Any]] = {}
     for operation in operations:
         adapter, name = operation.adapter.split(":")
@@ -85,7 +91,7 @@ def catalogue(operations: Sequence[Operation], adapters: Mapping[str, Mapping[st
         name: {"name": name, "operations": [f"v/ops/{name}/{op}" for op in found], **adapters.get(name, {})}
         for name, found in ops.items()
     }
-    return {"ops": ops, "info": {"adapters": described}}
+    return {"ops": ops, "info": {"adapters": described}, "skills": skills}
 
 
 def schema_of(operation: Operation, side: str) -> dict[str, Any]:

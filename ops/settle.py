@@ -10,7 +10,7 @@ from inbox.consent import earliest
 from inbox.errors import AlreadySettled, InboxError, NotFound, StoreError
 from inbox.model import Reply, Request, Settlement, Status
 
-from . import granting, jobs
+from . import access, granting, jobs, receipts
 from .errors import WrongState
 from .model import Call, Job, JobStatus
 
@@ -22,16 +22,16 @@ _ENDS = {
 }
 
 
-def answer(call: Call, request_id: str, reply: Reply) -> Request:
-    """Settle a request of the caller's own inbox by an answer or a rejection; returns it as it was before.
+def answer(call: Call, request_id: str, reply: Reply) -> Settlement:
+    """Settle a request of the caller's own inbox by an answer or a rejection; returns what it came to.
 
     The caller is a person: the operation refuses agents before it looks anything up. Raises NotFound
     (`not_found`), AlreadySettled (`not_open`), Expired (`expired`), StaleDigest, BadRequest, NotGrantable.
     """
     request = _mine(call, request_id)
-    settlement = rules.decide(request, reply, call.now, call.world.grants, call.world.limits)
+    settlement = rules.decide(request, reply, call.now, call.world.terms, access.revocations(call.tx))
     _land(call, request, settlement, resolver=call.caller.did)
-    return request
+    return settlement
 
 
 def delete(call: Call, request_id: str) -> bool:
@@ -96,7 +96,7 @@ def _land(call: Call, request: Request, settlement: Settlement, resolver: str | 
     _finish_job(call, request, settlement)
     kind = f"request.{settlement.status.value}"
     events.append(tx, request.owner, kind, request.id, now)
-    audit.append(
+    line = audit.append(
         tx,
         request.owner,
         kind,
@@ -107,6 +107,7 @@ def _land(call: Call, request: Request, settlement: Settlement, resolver: str | 
         resolver=resolver,
         channel=channel,
     )
+    receipts.write(call, request, settlement, line, resolver, channel)
 
 
 def _finish_job(call: Call, request: Request, settlement: Settlement) -> None:

@@ -15,6 +15,7 @@ log = logging.getLogger("venue.sweep")
 
 _BATCH = 200
 _LONGEST_SLEEP = 60.0
+_STOPPED = "The venue was stopped while this job was running"
 _INTERRUPTED = "The request behind this job is gone"
 
 
@@ -43,6 +44,10 @@ async def launch(db: Database, world: World) -> int:
 
     def work(tx: Transaction) -> list[str]:
         call = _venue_call(tx, world)
+        for row in tx.all("job.running"):
+            job = jobs.find(tx, row["id"])
+            if job is not None:
+                jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_STOPPED)
         broken = []
         for row in tx.all("job.parked_without_request"):
             job = jobs.find(tx, row["id"])

@@ -36,6 +36,11 @@ class Place:
         path = (self.namespace, *self.segments)
         return self.owner if path == ("",) else "/".join((self.owner, *path))
 
+    def below(self, *segments: str) -> "Place":
+        """A place below this one."""
+        first, rest = _first((self.namespace, *self.segments, *segments) if self.namespace else segments)
+        return Place(self.owner, first, rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -90,12 +95,17 @@ def list_keys(call: Call, place: Place, offset: int, limit: int) -> Listing | Mi
     return Listing("Map", count, keys)
 
 
+def peek(call: Call, place: Place) -> Any:
+    """What a writer finds in `w/`, for whoever may write there; it is not shown to them."""
+    return workspace.get(call.tx, place.owner, place.segments)
+
+
 def write(call: Call, place: Place, value: Any) -> tuple[bool, bool]:
     """Write into `w/`; returns whether a value was there, and whether missing parents were made.
 
     Raises NotWritable (`not_writable`) for any other namespace, Forbidden, BadInput, QuotaExceeded.
     """
-    _writable(place)
+    check_writable(place)
     access.require(call, "crud/write", place.resource)
     return workspace.put(call.tx, place.owner, place.segments, value, call.world.workspace_bytes)
 
@@ -108,7 +118,7 @@ def delete(call: Call, place: Place) -> bool:
     """
     if place.namespace == "h":
         return _delete_record(call, place)
-    _writable(place)
+    check_writable(place)
     access.require(call, "crud/delete", place.resource)
     return workspace.delete(call.tx, place.owner, place.segments, call.world.workspace_bytes)
 
@@ -122,7 +132,8 @@ def _first(segments: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (segments[0], tuple(segments[1:])) if segments else ("", ())
 
 
-def _writable(place: Place) -> None:
+def check_writable(place: Place) -> None:
+    """Raises NotWritable (`not_writable`) for every namespace but `w/`."""
     if place.namespace != "w":
         raise NotWritable(f"Namespace {place.namespace or '/'!r} is not writable: only w/ is")
 

@@ -1,25 +1,18 @@
 """Credentials that say who calls, and give nothing: identity UCANs and self-issued JWTs (D2; V17 to V20)."""
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from .chain import Resolve, check_times, is_did_key, key_of
 from .did import agent_id_of, is_did, managed_by
 from .errors import BadSignature, Malformed, NotCovered, NotLive
 from .jwt import Jws, check_signature, read
 from .token import Token
+from .verdict import Verdict
 
 MAX_IDENTITY_LIFE = 60 * 60
 MAX_BEARER_LIFE = 15 * 60
 MAX_AHEAD = 30
-
-
-class SelfIssued(NamedTuple):
-    """Who signed, for whom it speaks, and until when (unix seconds)."""
-
-    issuer: str
-    subject: str
-    expires: int
 
 
 def check_identity(token: Token, venue: Collection[str], now: int) -> None:
@@ -42,7 +35,7 @@ def check_identity(token: Token, venue: Collection[str], now: int) -> None:
 
 def read_self_issued(
     text: str, venue: Collection[str], now: int, require_audience: bool, resolve: Resolve | None
-) -> SelfIssued:
+) -> Verdict:
     """All of D2's self-issued JWT but whether a `subject` other than the issuer is bound to the key.
 
     Raises any `UcanError`.
@@ -59,7 +52,7 @@ def read_self_issued(
             "too_long", f"A self-issued bearer lives at most {MAX_BEARER_LIFE} seconds.", check="V19"
         )
     _check_subject(issuer, subject, jws.header.get("kid"))
-    return SelfIssued(issuer, subject, expires)
+    return Verdict(True, issuer=issuer, subject=subject, expires=expires)
 
 
 def _check_shape(jws: Jws) -> tuple[str, str, int]:

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 from .did import is_did
 from .errors import Malformed
 
-# C0 and C1 controls, line separators, surrogates, and the marks that reorder text: a person who reads the
-# path must see what is compared.
-_HIDDEN = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-_SEGMENT = rf"(?!\.{{1,2}}(?:/|\Z))[^/%\\{_HIDDEN}]+"
-_PATH = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*/?")
-_ABILITY = re.compile(rf"\*|[^/*\s{_HIDDEN}]+(?:/[^/*\s{_HIDDEN}]+)*")
+# A person who reads the path must see what is compared: no controls, and beyond ASCII no line separators, no
+# surrogates and none of the marks that reorder text. Most paths are ASCII and never meet the second pattern.
+_PATH = re.compile(r"(?:(?!\.{1,2}(?:/|\Z))[^/%\\\x00-\x1f\x7f]+(?:/|\Z))+")
+_ABILITY = re.compile(r"\*|(?:[^/*\s\x00-\x1f\x7f]+(?:/(?!\Z)|\Z))+")
+_HIDDEN = "[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _KEYS = frozenset(("with", "can", "nb"))
 
 
@@ -75,7 +74,7 @@ def parse(entry: object, owner: str) -> Capability:
     if "nb" in entry and not isinstance(nb, dict):
         raise Malformed("malformed", "The caveats `nb` of a capability are not an object.")
     can = entry.get("can")
-    if not isinstance(can, str) or _ABILITY.fullmatch(can) is None:
+    if not isinstance(can, str) or not is_ability(can):
         raise Malformed("malformed", "The ability `can` is `*` or names separated by single slashes.")
     resource = entry.get("with")
     if not isinstance(resource, str):
@@ -100,27 +99,42 @@ def absolute(path: str, owner: str) -> str:
     """
     if path.startswith("did:"):
         did, _, rest = path.partition("/")
-        if not is_did(did) or (rest and _PATH.fullmatch(rest) is None):
+        if (did != owner and not is_did(did)) or (rest and not _is_path(rest)):
             raise _not_a_resource()
         return path
     rest = path.removeprefix("/")
-    if _PATH.fullmatch(rest) is None or ":" in rest.partition("/")[0]:
+    if not _is_path(rest) or ":" in rest.partition("/")[0]:
         raise _not_a_resource()
     return f"{owner}/{rest}"
 
 
+def canonical(resource: str, known: str = "") -> str:
+    """The compared form of an absolute resource: no trailing slash. Raises `Malformed` as `absolute` does.
+
+    `known` may name a DID that was checked before, to save looking at the same one again.
+    """
+    if not resource.startswith("did:"):
+        raise _not_a_resource()
+    return absolute(resource, known).removesuffix("/")
+
+
 def split(resource: str) -> tuple[str, tuple[str, ...]]:
     """The owner's DID and the segments below it. Raises `Malformed` if it is not absolute and canonical."""
-    owner, *segments = _canonical(resource).split("/")
+    owner, *segments = canonical(resource).split("/")
     return owner, tuple(segments)
 
 
 def covers_resource(a: str, b: str) -> bool:
     """Whether the absolute resource `a` is `b` or above it. False if either is malformed."""
     try:
-        return inside(_canonical(b), _canonical(a))
+        return inside(canonical(b), canonical(a))
     except Malformed:
         return False
+
+
+def is_ability(text: str) -> bool:
+    """Whether `text` is `*`, or names without white space, controls and `*`, separated by single slashes."""
+    return _ABILITY.fullmatch(text) is not None and _shows(text)
 
 
 def covers_ability(a: str, b: str) -> bool:
@@ -128,9 +142,7 @@ def covers_ability(a: str, b: str) -> bool:
 
     False if either is malformed; `crud/*` is, for elsewhere it means what `crud` means here.
     """
-    if _ABILITY.fullmatch(a) is None or _ABILITY.fullmatch(b) is None:
-        return False
-    return a == "*" or inside(b, a)
+    return is_ability(a) and is_ability(b) and (a == "*" or inside(b, a))
 
 
 def inside(below: str, above: str) -> bool:
@@ -138,10 +150,12 @@ def inside(below: str, above: str) -> bool:
     return below.startswith(above) and (len(below) == len(above) or below[len(above)] == "/")
 
 
-def _canonical(resource: str) -> str:
-    if not resource.startswith("did:"):
-        raise _not_a_resource()
-    return absolute(resource, "").removesuffix("/")
+def _is_path(text: str) -> bool:
+    return _PATH.fullmatch(text) is not None and _shows(text)
+
+
+def _shows(text: str) -> bool:
+    return text.isascii() or re.search(_HIDDEN, text) is None
 
 
 def _not_a_resource() -> Malformed:

@@ -13,12 +13,12 @@ from .errors import NotCovered
 
 Gate = Callable[[Any], bool]
 
-_URL = re.compile(
+_URL = (
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*)(?P<query>\?[!$-~]*)?(?P<fragment>#[!-~]*)?"
 )
 # What a server may read as "one up" or as another separator, in any spelling.
-_TRICK = re.compile(r"/\.{1,2}(?:[/;]|\Z)|%(?:2[eEfF]|5[cC]|00)")
+_TRICK = r"/\.{1,2}(?:[/;]|\Z)|%(?:2[eEfF]|5[cC]|00)"
 _PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 
 
@@ -55,8 +55,8 @@ def url_covers(bound: str, destination: str) -> bool:
 
 
 def _parts(url: str) -> re.Match[str] | None:
-    found = _URL.fullmatch(url)
-    return None if found is None or _TRICK.search(found["path"]) else found
+    found = re.fullmatch(_URL, url)
+    return None if found is None or re.search(_TRICK, found["path"]) else found
 
 
 def _origin(url: re.Match[str]) -> tuple[str, str, str]:

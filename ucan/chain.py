@@ -36,19 +36,19 @@ def gather(
     def visit(text: str, link: int) -> Token:
         token = memo.get(text) if memo is not None else None
         try:
+            if len(found) > MAX_PROOFS:
+                raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.", check="V10")
             if token is None:
                 token = _authentic(text, resolve, memo)
             _check_now(token, now, revoked)
             found[text] = token
-            if len(found) > MAX_PROOFS + 1:
-                raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.", check="V10")
         except UcanError as error:
             error.link = link
             raise
         for proof in token.prf:
             parent = found.get(proof) or visit(proof, link + 1)
             if parent.aud != token.iss:
-                message = "A proof was given to somebody else than the issuer who relies on it."
+                message = "The audience of a proof is somebody else than the issuer who relies on it."
                 raise BrokenChain("broken_chain", message, check="V11", link=link + 1)
         return token
 

@@ -13,9 +13,9 @@ from multiformats import MultiformatsError, multibase
 
 from .errors import BadSignature, Malformed
 
-_DID = re.compile(r"did:[a-z0-9]+(?::(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+)+")
-_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+_DID = re.compile(r"did:[a-z0-9]++(?::(?:[A-Za-z0-9._-]++|%[0-9A-Fa-f]{2})++)++")
+_SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 _MAX_DID = 512
 _MAX_DID_KEY = len("did:key:") + 50  # the longest of the three kinds takes 49
 
@@ -58,28 +58,28 @@ def is_did(text: str) -> bool:
     """Whether `text` is a DID by DID Core's grammar, of at most 512 characters: no path, query or fragment.
 
     `:g:` may occur once and only before a well-formed agent id at the end, so that no DID is an agent of an
-    agent.
+    agent. It is the last one that counts: `<venue>:u:g:g:<agent id>` is an agent of the managed user `g`.
     """
     if len(text) > _MAX_DID or _DID.fullmatch(text) is None:
         return False
-    _, marker, agent_id = text.partition(_AGENT)
-    return not marker or _SEGMENT.fullmatch(agent_id) is not None
+    owner, marker, agent_id = text.rpartition(_AGENT)
+    return not marker or (_AGENT not in owner and re.fullmatch(_SEGMENT, agent_id) is not None)
 
 
 def agent_id_of(did: str) -> str | None:
     """The agent id of `<owner>:g:<agent id>`, or None when `did` names no agent."""
-    _, marker, agent_id = did.partition(_AGENT)
+    _, marker, agent_id = did.rpartition(_AGENT)
     return agent_id if marker and is_did(did) else None
 
 
 def owner_of(did: str) -> str:
     """The owner of an agent's DID; any other DID owns itself."""
-    return did if agent_id_of(did) is None else did.partition(_AGENT)[0]
+    return did if agent_id_of(did) is None else did.rpartition(_AGENT)[0]
 
 
 def agent_did(owner: str, agent_id: str) -> str:
     """`<owner>:g:<agent id>`. Raises `Malformed` for an owner that is no DID or an agent, or a bad id."""
-    if not is_did(owner) or _AGENT in owner or _SEGMENT.fullmatch(agent_id) is None:
+    if not is_did(owner) or _AGENT in owner or re.fullmatch(_SEGMENT, agent_id) is None:
         raise Malformed(
             "malformed", "An agent needs an owner's DID and an id of up to 64 of A-Z a-z 0-9 . _ -"
         )
@@ -88,7 +88,7 @@ def agent_did(owner: str, agent_id: str) -> str:
 
 def managed_did(venue: str, name: str) -> str:
     """`<venue>:u:<name>`. Raises `Malformed` for a venue that is no DID, or a bad name."""
-    if not is_did(venue) or _SEGMENT.fullmatch(name) is None:
+    if not is_did(venue) or re.fullmatch(_SEGMENT, name) is None:
         raise Malformed(
             "malformed", "A managed user needs a venue's DID and a name of up to 64 of A-Z a-z 0-9 . _ -"
         )
@@ -98,7 +98,7 @@ def managed_did(venue: str, name: str) -> str:
 def managed_by(did: str) -> str | None:
     """The venue DID of a managed user `<venue>:u:<name>`, or None when `did` is no such user."""
     venue, marker, name = did.rpartition(_USER)
-    if not marker or _SEGMENT.fullmatch(name) is None or not is_did(venue) or _AGENT in venue:
+    if not marker or re.fullmatch(_SEGMENT, name) is None or not is_did(venue) or _AGENT in venue:
         return None
     return venue
 
@@ -158,7 +158,7 @@ WEAK_DIDS = frozenset(did_key(raw) for raw in SMALL_ORDER)
 
 def web_did(host: str, port: int | None = None) -> str:
     """`did:web:<host>`, a port as `%3A<port>` (D1). Raises `Malformed` for what is no host name."""
-    if _HOST.fullmatch(host) is None or len(host) > 253 or (port is not None and not 0 < port < 65536):
+    if re.fullmatch(_HOST, host) is None or len(host) > 253 or (port is not None and not 0 < port < 65536):
         raise Malformed("malformed", "A did:web needs a host name, and a port between 1 and 65535.")
     return _WEB + host.lower() + ("" if port is None else f"%3A{port}")
 
@@ -173,11 +173,11 @@ def web_url(did: str) -> str:
         raise Malformed("malformed", "This is not a did:web.")
     host, *path = did[len(_WEB) :].split(":")
     name, colon, port = host.partition("%3A")
-    if _HOST.fullmatch(name) is None or (
+    if re.fullmatch(_HOST, name) is None or (
         colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
     ):
         raise Malformed("malformed", "The did:web names no host.")
-    if any(_SEGMENT.fullmatch(segment) is None for segment in path):
+    if any(re.fullmatch(_SEGMENT, segment) is None for segment in path):
         raise Malformed("malformed", "A segment of the did:web's path is not plain.")
     authority = f"{name}:{port}" if colon else name
     return f"https://{authority}/{'/'.join(path) if path else '.well-known'}/did.json"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .authority import check_attenuation
+from .authority import Held, check_attenuation
 from .capability import Capability, parse
 from .chain import MAX_LINKS, MAX_PROOFS, Resolve, gather, height, never
 from .did import WEAK_DIDS, is_did
@@ -109,7 +109,7 @@ def _check_proofs(
     for proof in proofs:
         below = gather_one(proof)
         parent = below[proof]
-        check_attenuation(parent, below)
+        check_attenuation(parent, Held(below))
         if parent.aud != signer.did:
             raise BrokenChain("broken_chain", "A proof was given to somebody else than the signer.")
         if height(parent, below) >= MAX_LINKS:

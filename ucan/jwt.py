@@ -9,9 +9,10 @@ import json
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
 
 from .capability import Capability
 from .capability import parse as parse_capability
@@ -28,6 +29,7 @@ _CURVE_OF = {"EdDSA": "ed25519", "ES256": "p256", "ES256K": "secp256k1"}
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
 _NULL = type(None)
+_SHA256 = SHA256()  # not hashlib, which loads a second OpenSSL when it is imported
 
 # Exact types: a bool is no int here, and 1.0 is none either.
 _REQUIRED: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -62,7 +64,9 @@ class Jws(NamedTuple):
     @property
     def hash(self) -> str:
         """SHA-256 of the signing input in hex (D11)."""
-        return sha256(self.signing_input).hexdigest()
+        digest = Hash(_SHA256)
+        digest.update(self.signing_input)
+        return digest.finalize().hex()
 
     def __repr__(self) -> str:
         return f"<Jws {self.hash[:12]}>"
@@ -79,7 +83,7 @@ def read(text: str) -> Jws:
     try:
         header, payload, signature = text.encode("ascii").split(b".")
     except ValueError:
-        raise Malformed("malformed", "The token is not three segments of ASCII.", check="V1") from None
+        raise Malformed("malformed", "The token is unparseable: no three segments.", check="V1") from None
     fields = _json(header, "V2")
     _check_header(fields)
     return Jws(
@@ -142,13 +146,10 @@ def sign(signer: Signer, claims: Mapping[str, Any], *, typ: str = "JWT") -> str:
     """A compact JWS of `claims` by `signer`, with header `alg` EdDSA, `typ` and the signer's `kid`.
 
     It signs what it is given: `issue` decides what may be in a capability token. Raises `Malformed` for
-    claims that are not JSON or more than 64 KiB.
+    claims that its own reader would refuse: not strict JSON, or more than 64 KiB.
     """
     header = {"alg": "EdDSA", "typ": typ, "kid": signer.kid}
-    try:
-        signing_input = b"%b.%b" % (_encode(header), _encode(claims))
-    except (TypeError, ValueError):
-        raise Malformed("malformed", "The claims are not JSON.") from None
+    signing_input = b"%b.%b" % (_encode(header), _encode(claims))
     text = b"%b.%b" % (signing_input, _to_base64url(signer.sign(signing_input)))
     if len(text) > MAX_BYTES:
         raise Malformed("too_large", f"The token would be larger than {MAX_BYTES} bytes.")
@@ -237,5 +238,9 @@ def _to_base64url(data: bytes) -> bytes:
 
 
 def _encode(value: Mapping[str, Any]) -> bytes:
-    text = json.dumps(dict(value), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return _to_base64url(text.encode())
+    try:
+        data = json.dumps(dict(value), separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise Malformed("malformed", "The claims are not JSON.") from None
+    loads(data)
+    return _to_base64url(data)

@@ -9,23 +9,21 @@ from collections.abc import Callable
 from typing import Never, Protocol
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
-from cryptography.hazmat.primitives.hashes import SHA256
 
 from .did import PublicKey, did_key, is_canonical_point, is_did
 from .errors import Malformed
 
 __all__ = ["Ed25519Signer", "PublicKey", "Signer", "is_high_s", "verify"]
 
-_CURVES: dict[str, ec.EllipticCurve] = {"p256": ec.SECP256R1(), "secp256k1": ec.SECP256K1()}
-_ES256 = ec.ECDSA(SHA256())
 _SECP256K1_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
 class Signer(Protocol):
-    """Whoever can sign as `did`. `kid` is the multikey of the signing key, a hint that no verifier trusts."""
+    """Whoever can sign as `did`: `sign` gives the raw 64-byte Ed25519 signature of a message.
+
+    `kid` is the multikey of the signing key, a hint that no verifier trusts.
+    """
 
     @property
     def did(self) -> str: ...
@@ -33,8 +31,7 @@ class Signer(Protocol):
     @property
     def kid(self) -> str: ...
 
-    def sign(self, message: bytes) -> bytes:
-        """The raw 64-byte Ed25519 signature of `message`."""
+    def sign(self, message: bytes) -> bytes: ...
 
 
 class Ed25519Signer:
@@ -103,13 +100,18 @@ def _verify_ed25519(key: PublicKey, signature: bytes, message: bytes) -> bool:
 
 
 def _verify_ecdsa(key: PublicKey, signature: bytes, message: bytes) -> bool:
-    curve = _CURVES.get(key.curve)
+    # Few tokens are signed with these curves, and importing them costs as much as the rest of this package.
+    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+
+    curves: dict[str, type[ec.EllipticCurve]] = {"p256": ec.SECP256R1, "secp256k1": ec.SECP256K1}
+    curve = curves.get(key.curve)
     if curve is None or len(key.raw) != 33:
         return False
     r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
     try:
-        point = ec.EllipticCurvePublicKey.from_encoded_point(curve, key.raw)
-        point.verify(encode_dss_signature(r, s), message, _ES256)
+        point = ec.EllipticCurvePublicKey.from_encoded_point(curve(), key.raw)
+        point.verify(utils.encode_dss_signature(r, s), message, ec.ECDSA(SHA256()))
     except (InvalidSignature, ValueError):
         return False
     return True

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from .errors import UcanError
+from .errors import NotOwner, UcanError
 from .token import Token
 
 
@@ -40,6 +40,7 @@ def accepted(chain: tuple[Token, ...], root: str = "") -> Verdict:
     return Verdict(True, "ok", "", 0, "", leaf, chain, root, leaf.iss, leaf.iss, expires)
 
 
-def refused(error: UcanError, root: str = "") -> Verdict:
+def refused(error: UcanError) -> Verdict:
     """The verdict that a refusal amounts to."""
+    root = "refused" if isinstance(error, NotOwner) else ""
     return Verdict(False, error.code, error.check, error.link, str(error), root=root)

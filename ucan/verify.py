@@ -9,12 +9,10 @@ to the key that signed for it (`Verdict.subject` against `Verdict.issuer`, D3), 
 admitted (D4).
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
 
-from .authority import Climb, Rights, Roots, answer, check_attenuation, names, rights
+from .authority import Climb, Rights, Roots, answer, names, rights
 from .bearer import check_identity, read_self_issued
-from .capability import covers_ability, split
 from .caveats import Gate, check
 from .chain import Memo, Resolve, gather, never
 from .errors import NotCovered, UcanError
@@ -64,42 +62,16 @@ def authorise(
     the one that came furthest is returned. `destination` is what a `url` caveat is held against and `gate`
     evaluates a `gate` caveat; without them such a capability gives nothing.
     """
-    try:
-        owner, segments = split(resource)
-        if not covers_ability("*", ability):
-            raise NotCovered("not_covered", "The ability asked for is malformed.", check="V14")
-    except UcanError:
-        return refused(
-            NotCovered("not_covered", "What is asked for is no canonical resource and ability.", check="V14")
-        )
-    wanted = "/".join((owner, *segments))
-
-    def caveats(nb: Mapping[str, Any]) -> NotCovered | None:
-        return check(nb, destination, gate)
-
-    def judge(text: str) -> Verdict:
-        root = ""
+    furthest = None
+    for text in tokens:
         try:
             found = gather(text, now=now, resolve=resolve, memo=memo, revoked=revoked)
-            leaf = found[text]
-            if leaf.aud != presenter:
-                raise NotCovered("wrong_audience", "The token was given to somebody else.", check="V12")
-            check_attenuation(leaf, found)
-            root = "refused"
-            word, path = answer(leaf, Climb(found, roots, caveats), wanted, ability)
+            climb = Climb(found, roots, lambda nb: check(nb, destination, gate))
+            return accepted(*answer(found[text], climb, presenter, resource, ability))
         except UcanError as error:
-            return refused(error, root)
-        return accepted(path, word)
-
-    best = refused(NotCovered("not_covered", "No token was presented.", check="V14"))
-    furthest = 0
-    for text in tokens:
-        verdict = judge(text)
-        if verdict.valid:
-            return verdict
-        if (stage := int(verdict.check[1:])) > furthest:
-            best, furthest = verdict, stage
-    return best
+            if furthest is None or _stage(error) > _stage(furthest):
+                furthest = error
+    return refused(furthest or NotCovered("not_covered", "No token was presented.", check="V14"))
 
 
 def authenticate(
@@ -137,10 +109,9 @@ def self_issued(
     issuer's key is bound to it (D3).
     """
     try:
-        bearer = read_self_issued(token, names(venue), now, require_audience, resolve)
+        return read_self_issued(token, names(venue), now, require_audience, resolve)
     except UcanError as error:
         return refused(error)
-    return Verdict(True, issuer=bearer.issuer, subject=bearer.subject, expires=bearer.expires)
 
 
 def rights_of(verdict: Verdict, roots: Roots) -> Rights:
@@ -153,3 +124,8 @@ def rights_of(verdict: Verdict, roots: Roots) -> Rights:
         raise NotCovered("not_covered", "Only a token that was verified has rights.")
     found: dict[str, Token] = {encode(token): token for token in verdict.chain}
     return rights(verdict.token, found, roots)
+
+
+def _stage(error: UcanError) -> int:
+    """How far a token came: the number of the check that refused it."""
+    return int(error.check[1:] or 0)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -12,16 +12,19 @@ from fastapi import FastAPI
 from inbox.clock import Clock, millis, system_clock
 from inbox.errors import InboxError, SchemaMismatch
 from inbox.events import Bells
+from inbox.model import Terms
 from inbox.store.base import Database, Transaction
 from inbox.store.migrate import migrations
 from inbox.store.sqlfile import load as load_statements
 from inbox.store.sqlite import SqliteDatabase
-from ops import sweep
-from ops.builtin import agent, covia, hitl, ucan, user
+from ops import notary, sweep
+from ops.builtin import agent, audit, blocking, covia_read, covia_write, hitl, skills, ucan, user
+from ops.desk import Desk
 from ops.ids import IdSource
 from ops.invoke import Invoker
-from ops.model import World
+from ops.model import Operation, World
 from ops.registry import Registry, catalogue
+from ops.units import Units
 from ucan.did import web_did
 from ucan.keys import Ed25519Signer
 
@@ -30,17 +33,21 @@ from .auth import Authenticator
 from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
-from .routes import discovery, invoke, jobs, operations, values
+from .routes import discovery, invoke, jobs, values
+from .routes import operations as operation_routes
 from .waiting import Waiters
 
 log = logging.getLogger("venue")
 
 OPERATIONS = (
     *hitl.OPERATIONS,
+    *blocking.OPERATIONS,
     *ucan.OPERATIONS,
-    *covia.OPERATIONS,
+    *covia_read.OPERATIONS,
+    *covia_write.OPERATIONS,
     *agent.OPERATIONS,
     *user.OPERATIONS,
+    *audit.OPERATIONS,
 )
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
@@ -69,6 +76,7 @@ def create_app(
     clock: Clock = system_clock,
     entropy: Callable[[int], bytes] = secrets.token_bytes,
     fetch: Fetch = fetch_public,
+    operations: Sequence[Operation] = OPERATIONS,
 ) -> FastAPI:
     """The venue as an ASGI application. Its lifespan opens the database, puts right what a stop left, and
     closes it.
@@ -76,37 +84,23 @@ def create_app(
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
     web = DidWeb(fetch, clock)
-    world = build_world(settings, signer, clock, entropy, web)
-    registry = Registry(OPERATIONS, world.dids)
+    world = build_world(settings, signer, clock, entropy, web, operations)
+    registry = Registry(operations, world.dids)
     bells = Bells()
-    invoker = Invoker(db, world, registry)
-    waiters = Waiters(bells, invoker, streams=settings.limits.streams)
+    units = Units(db, world)
+    desk = Desk(units)
+    waiters = Waiters(bells, desk, streams=settings.limits.streams)
+    life = Life(db, world, signer, bells, waiters)
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            await _launch(db, world, signer, bells)
-        except InboxError as error:
-            app.state.failure = error
-            await db.close()
-            raise
-        sweeper = asyncio.create_task(sweep.run(db, world, bells))
-        try:
-            yield
-        finally:
-            waiters.stop()
-            sweeper.cancel()
-            await asyncio.gather(sweeper, return_exceptions=True)
-            await db.close()
-
-    app = FastAPI(title="venue", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.failure = None
+    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None)
+    app.state.life = life
     app.state.settings = settings
     app.state.world = world
     app.state.registry = registry
     app.state.db = db
     app.state.bells = bells
-    app.state.invoker = invoker
+    app.state.desk = desk
+    app.state.invoker = Invoker(units, registry)
     app.state.waiters = waiters
     app.state.web = web
     app.state.authenticator = Authenticator(
@@ -116,17 +110,52 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operations, values):
+    for module in (discovery, invoke, jobs, operation_routes, values):
         app.include_router(module.router)
     problems.install(app)
     app.add_middleware(Guard, settings=settings, entropy=entropy)
     return app
 
 
-async def _launch(db: Database, world: World, signer: Ed25519Signer, bells: Bells) -> None:
-    await db.open(bells.ring)
-    await db.write(lambda tx: claim(tx, world, signer))
-    await sweep.launch(db, world)
+class Life:
+    """From opening the database to closing it; `failure` says why a venue could not be launched."""
+
+    def __init__(
+        self, db: Database, world: World, signer: Ed25519Signer, bells: Bells, waiters: Waiters
+    ) -> None:
+        self._db = db
+        self._world = world
+        self._signer = signer
+        self._bells = bells
+        self._waiters = waiters
+        self.failure: InboxError | None = None
+        self.sweeper: asyncio.Task[None] | None = None
+
+    @contextlib.asynccontextmanager
+    async def of(self, _: FastAPI) -> AsyncIterator[None]:
+        """Launch before the port opens; at the end let the waiters go, sign a last root, and close."""
+        try:
+            await self._launch()
+        except InboxError as error:
+            self.failure = error
+            await self._db.close()
+            raise
+        self.sweeper = asyncio.create_task(sweep.run(self._db, self._world, self._bells))
+        tasks = [self.sweeper, asyncio.create_task(notary.run(self._db, self._world))]
+        try:
+            yield
+        finally:
+            self._waiters.stop()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._db.write(lambda tx: notary.sign_root(tx, self._world))
+            await self._db.close()
+
+    async def _launch(self) -> None:
+        await self._db.open(self._bells.ring)
+        await self._db.write(lambda tx: claim(tx, self._world, self._signer))
+        await sweep.launch(self._db, self._world)
 
 
 def build_world(
@@ -135,24 +164,25 @@ def build_world(
     clock: Clock,
     entropy: Callable[[int], bytes],
     web: DidWeb,
+    operations: Sequence[Operation] = OPERATIONS,
 ) -> World:
     """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
     described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
+    dids = frozenset({signer.did, signer.key_did})
     return World(
         did=signer.did,
-        aliases=frozenset({signer.key_did}) - {signer.did},
+        aliases=dids - {signer.did},
         signer=signer,
         clock=clock,
         entropy=entropy,
         new_id=IdSource(clock, entropy),
-        grants=settings.grant_policy(),
-        limits=settings.request_limits(),
+        terms=Terms(settings.grant_policy(), settings.request_limits(), dids),
         issue_max_lifetime=settings.ucan.max_lifetime,
         workspace_bytes=settings.limits.workspace,
         trusted=frozenset(settings.auth.trusted_issuers),
         web_key=web.key,
-        catalogue=catalogue(OPERATIONS, described),
+        catalogue=catalogue(operations, described, skills.SKILLS),
     )
 
 

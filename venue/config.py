@@ -19,7 +19,7 @@ from ucan.did import web_did
 from ucan.errors import UcanError
 
 PREFIX = "VENUE_"
-_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE"})
+_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
 """Variables of the same prefix that belong to the command line, not to the server."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -84,8 +84,10 @@ class LimitTable(_Table):
     text: int = Field(default=64 * 1024, gt=0)
     offers: int = Field(default=50, gt=0)
     timeout: int = Field(default=3_653 * DAY, gt=0)
+    token: int = Field(default=64 * 1024, gt=0)
     open_per_requester: int = Field(default=100, gt=0)
     open_per_inbox: int = Field(default=1_000, gt=0)
+    posts_per_minute: Ceiling = None
     workspace: int = Field(default=64 * 1024 * 1024, gt=0)
     streams: int = Field(default=20, gt=0)
 

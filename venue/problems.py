@@ -31,6 +31,7 @@ STATUS = {
     "capability_denied": 403,
     "operator_refused": 403,
     "weak_credential": 403,
+    "token_refused": 403,
     "not_writable": 403,
     "unknown_host": 403,
     "foreign_origin": 403,
@@ -42,10 +43,12 @@ STATUS = {
     "expired": 409,
     "stale_digest": 409,
     "wrong_state": 409,
+    "idempotency_conflict": 409,
     "not_completed": 409,
     "body_too_large": 413,
     "unsupported_media_type": 415,
     "too_many_open": 429,
+    "rate_limited": 429,
     "too_many_streams": 429,
     "store": 503,
     "store_busy": 503,
@@ -54,7 +57,13 @@ STATUS = {
 }
 """Every code that a client can meet, and its status."""
 
-_RETRY_AFTER = {"too_many_open": 60, "too_many_streams": 10, "store_busy": 1, "shutting_down": 2}
+_RETRY_AFTER = {
+    "too_many_open": 60,
+    "rate_limited": 60,
+    "too_many_streams": 10,
+    "store_busy": 1,
+    "shutting_down": 2,
+}
 
 
 class HttpProblem(Exception):

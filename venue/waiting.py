@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import Request
 
 from inbox.events import Bells, job_topic
-from ops.invoke import Invoker
+from ops.desk import Desk
 from ops.model import Caller, JobStatus
 
 from .problems import HttpProblem
@@ -25,9 +25,9 @@ Recheck = Callable[[], Awaitable[Any]]
 class Waiters:
     """Everybody who waits in this process; `stop` lets them all go."""
 
-    def __init__(self, bells: Bells, invoker: Invoker, *, streams: int) -> None:
+    def __init__(self, bells: Bells, desk: Desk, *, streams: int) -> None:
         self._bells = bells
-        self._invoker = invoker
+        self._desk = desk
         self._most = streams
         self._streams: dict[str, int] = {}
         self._stopping = False
@@ -48,7 +48,7 @@ class Waiters:
             with self._bells.listening(job_topic(job_id)) as bell:
                 while True:
                     bell.clear()
-                    record = await self._invoker.job(job_id, caller)
+                    record = await self._desk.job(job_id, caller)
                     left = None if end is None else end - loop.time()
                     late = left is not None and left <= 0
                     if _is_finished(record) or late or gone.done() or self._stopping:
@@ -72,7 +72,7 @@ class Waiters:
                     await recheck()
                 except Exception:  # noqa: BLE001 - whatever is wrong now, it gets nothing more
                     return
-                record = await self._invoker.job(job_id, caller)
+                record = await self._desk.job(job_id, caller)
                 if record["updated"] != last or _is_finished(record):
                     yield f"event: job-update\ndata: {json.dumps(record, ensure_ascii=False)}\n\n"
                     last = record["updated"]

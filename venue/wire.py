@@ -17,7 +17,7 @@ MAX_WAIT = 120.0
 """The longest that an invoke waits, in seconds."""
 
 _MAX_PROOFS = 16
-_MAX_PROOF = 64 * 1024
+_MAX_KEY = 255
 
 
 class InvokeBody(BaseModel):
@@ -69,6 +69,14 @@ async def cancel_body(request: Request) -> CancelBody:
     return _model(CancelBody, {} if body is None else body)
 
 
+def idempotency_key(request: Request) -> str | None:
+    """The Idempotency-Key of a call. Raises HttpProblem (`invalid_input`)."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and (not 1 <= len(key) <= _MAX_KEY or not key.isascii() or not key.isprintable()):
+        raise HttpProblem("invalid_input", f"Idempotency-Key: 1 to {_MAX_KEY} printable ASCII characters")
+    return key
+
+
 def header_proofs(request: Request) -> tuple[str, ...]:
     """The proofs that came with a body-less read, in `X-Covia-Ucans`, separated by commas."""
     header = request.headers.get("x-covia-ucans", "")
@@ -78,11 +86,12 @@ def header_proofs(request: Request) -> tuple[str, ...]:
 
 
 def check_proofs(proofs: list[str] | tuple[str, ...]) -> None:
-    """Raises HttpProblem (`too_large`) for more or larger proofs than a chain may have (D8)."""
-    if len(proofs) > _MAX_PROOFS or any(len(proof) > _MAX_PROOF for proof in proofs):
-        raise HttpProblem(
-            "too_large", f"ucans: at most {_MAX_PROOFS} proofs of at most {_MAX_PROOF} bytes each"
-        )
+    """Raises HttpProblem (`too_large`) for more proofs than a chain may have (D8).
+
+    One that is too large by itself is no error of the call, but void like any other bad proof.
+    """
+    if len(proofs) > _MAX_PROOFS:
+        raise HttpProblem("too_large", f"ucans: at most {_MAX_PROOFS} proofs")
 
 
 def wait_seconds(query: str | None, body: bool | int | str | None) -> float:

@@ -44,6 +44,22 @@ SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND status = 'open'
 -- name: request.open_by_owner
 SELECT COUNT(*) AS count FROM request WHERE owner = :owner AND status = 'open'
 
+-- name: request.posted_since
+SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND created > :since
+
+-- name: block.insert
+INSERT INTO block (owner, requester, created) VALUES (:owner, :requester, :created)
+ON CONFLICT (owner, requester) DO NOTHING
+
+-- name: block.delete
+DELETE FROM block WHERE owner = :owner AND requester = :requester
+
+-- name: block.get
+SELECT requester FROM block WHERE owner = :owner AND requester = :requester
+
+-- name: block.list
+SELECT requester, created FROM block WHERE owner = :owner ORDER BY requester
+
 -- name: request.next_deadline
 SELECT MIN(expires) AS expires FROM request WHERE status = 'open' AND expires IS NOT NULL
 
@@ -70,7 +86,29 @@ INSERT INTO event (feed, version, at, kind, subject) VALUES (:feed, :version, :a
 SELECT version, at, kind, subject FROM event WHERE feed = :feed AND version > :after ORDER BY version LIMIT :limit
 
 -- name: audit.head
-SELECT seq, hash FROM audit WHERE inbox = :inbox ORDER BY seq DESC LIMIT 1
+SELECT seq, hash FROM audit_head WHERE inbox = :inbox
+
+-- name: audit.set_head
+INSERT INTO audit_head (inbox, seq, hash) VALUES (:inbox, :seq, :hash)
+ON CONFLICT (inbox) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
+
+-- name: audit.heads
+SELECT inbox, seq, hash FROM audit_head ORDER BY inbox
+
+-- name: audit.unsigned
+SELECT inbox, seq, hash FROM audit_head WHERE seq > signed ORDER BY inbox
+
+-- name: audit.mark_signed
+UPDATE audit_head SET signed = seq WHERE seq > signed
+
+-- name: audit_root.last
+SELECT seq, root FROM audit_root ORDER BY seq DESC LIMIT 1
+
+-- name: audit_root.all
+SELECT seq, at, heads, root FROM audit_root ORDER BY seq
+
+-- name: audit_root.insert
+INSERT INTO audit_root (seq, at, heads, root) VALUES (:seq, :at, :heads, :root)
 
 -- name: audit.insert
 INSERT INTO audit (inbox, seq, line, hash) VALUES (:inbox, :seq, :line, :hash)

@@ -122,10 +122,10 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         """Finish what was handed in, then let go of every connection."""
-        if self._writer is not None:
+        writer, self._writer = self._writer, None  # from here on, what comes is refused and not queued
+        if writer is not None:
             self._queue.put(None)
-            await asyncio.to_thread(self._writer.join)
-            self._writer = None
+            await asyncio.to_thread(writer.join)
         if self._readers is not None:
             await asyncio.to_thread(self._readers.shutdown)
             self._readers = None

@@ -219,6 +219,7 @@ OPERATIONS = (
         handler=bind,
         callers=PERSONS,
         read_only=False,
+        hidden=frozenset({"proof"}),
     ),
     Operation(
         path="v/ops/agent/keys",

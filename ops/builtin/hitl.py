@@ -6,16 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from inbox import events, requests, rules
-from inbox.errors import TooManyOpen
+from inbox import blocks, events, requests, rules
+from inbox.errors import NotFound, TooFast, TooManyOpen
 from inbox.explain import explain
 from inbox.model import Ask, Reply, Requester, Status, Submission
-from ucan.did import agent_id_of, is_did, owner_of
+from inbox.tokens import without_tokens
+from ucan.did import agent_id_of, is_did
 
 from .. import access, jobs, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
-from ..model import ASKERS, PERSONS, Call, Operation, Parked
+from ..model import ASKERS, PERSONS, Call, Done, Operation, Parked
 
+_MINUTE = 60_000
 _DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
 
 
@@ -121,8 +123,7 @@ def request(call: Call, data: RequestInput) -> Parked:
         target,
         call.job_id,
         call.now,
-        call.world.grants,
-        call.world.limits,
+        call.world.terms,
     )
     _deliverable(call, target)
     _has_room(call, target)
@@ -133,11 +134,18 @@ def request(call: Call, data: RequestInput) -> Parked:
     return Parked()
 
 
-def respond(call: Call, data: RespondInput) -> dict[str, str]:
-    """Settle a request of the caller's own inbox (D14). Agents never come this far."""
+def respond(call: Call, data: RespondInput) -> Done:
+    """Settle a request of the caller's own inbox (D14). Agents never come this far.
+
+    A signed token given as an answer goes to the requester and stays nowhere else, so not in this job's input
+    (D15).
+    """
     request_id = jobs.parse_request_id(data.id)
-    settle.answer(call, request_id, _reply(data))
-    return {"id": request_id, "status": "answered" if data.outcome == "answer" else "rejected"}
+    settlement = settle.answer(call, request_id, _reply(data))
+    kept = data.model_dump(exclude_unset=True)
+    if settlement.signed:
+        kept["answers"] = without_tokens(data.answers, settlement.signed)
+    return Done({"id": request_id, "status": settlement.status.value}, kept)
 
 
 def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
@@ -187,30 +195,34 @@ def _asks_with_place(raw: list[Any]) -> list[Ask]:
 
 
 def _deliverable(call: Call, target: str) -> None:
-    """Free within the caller's own family;
-    elsewhere by delegation, with one denial for known and unknown targets (D12).
+    """Free within the caller's own family; elsewhere by delegation, and unless the owner has blocked it
+    (D12).
+
+    One denial for known and unknown targets, and for blocked requesters. Raises CapabilityDenied, Forbidden,
+    NotFound (`not_found`) for a target that gave a delegation but has no inbox here.
     """
     if target == call.caller.user:
         if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-            raise CapabilityDenied(
-                "Capability denied: hitl/request; this agent's caps are empty. Ask the owner."
-            )
+            raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
         return
-    access.require(call, "hitl/request", f"{target}/h/")
+    verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
+    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}
+    if not verdict or blocks.any_blocked(call.tx, target, heard_of):
+        raise Forbidden(f"Access denied: hitl/request on {target}/h/ - no proof presented covers it")
     if not users.registered(call.tx, target):
-        raise Forbidden("Access denied: hitl/request - there is no such inbox here")
+        raise NotFound(f"{target} has no inbox here")
 
 
 def _has_room(call: Call, target: str) -> None:
-    limits = call.world.limits
-    if requests.open_by_maker(call.tx, owner_of(call.caller.did)) >= limits.open_per_requester:
-        raise TooManyOpen(
-            f"You have {limits.open_per_requester} open requests, and may not have more (open_per_requester)"
-        )
+    limits, maker = call.world.terms.limits, call.caller.user
+    if limits.posts_per_minute is not None:
+        posted = requests.posted_since(call.tx, maker, call.now - _MINUTE)
+        if posted >= limits.posts_per_minute:
+            raise TooFast(f"At most {limits.posts_per_minute} requests a minute (posts_per_minute)", 60)
+    if requests.open_by_maker(call.tx, maker) >= limits.open_per_requester:
+        raise TooManyOpen(f"You have as many open requests as you may: {limits.open_per_requester}")
     if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
-        raise TooManyOpen(
-            f"That inbox has {limits.open_per_inbox} open requests, and takes no more (open_per_inbox)"
-        )
+        raise TooManyOpen(f"That inbox has as many open requests as it may: {limits.open_per_inbox}")
 
 
 def _reply(data: RespondInput) -> Reply:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inbox.model import MAX_SECONDS, Grant
 from ucan.capability import absolute, parse
@@ -10,7 +10,7 @@ from ucan.did import is_did
 from ucan.errors import UcanError
 from ucan.verify import Verdict, rights_of, verify
 
-from .. import access, granting
+from .. import access, granting, ledger, revoking
 from ..errors import BadInput, refused
 from ..model import ASKERS, PERSONS, Call, Operation
 
@@ -41,6 +41,54 @@ class IssueOutput(BaseModel):
     """The signed token."""
 
     token: str
+
+
+class RevokeInput(BaseModel):
+    """Either a token, or the hash of one that this venue minted."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    token: str | None = None
+    hash: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "RevokeInput":
+        if (self.token is None) == (self.hash is None):
+            raise ValueError("give a token or a hash")
+        return self
+
+
+class RevokeOutput(BaseModel):
+    """The hashes of everything that was revoked now: the token, and what was minted in reliance on it."""
+
+    revoked: list[str]
+
+
+class ListInput(BaseModel):
+    """Which page."""
+
+    model_config = ConfigDict(strict=True)
+
+    limit: int = Field(default=100, ge=1, le=1_000)
+    cursor: str | None = Field(default=None, pattern="^[0-9]{1,15}-[0-9a-f]{64}$")
+
+
+class MintShape(BaseModel):
+    """A live token that the caller's word stands behind: for whom, over what, until when (unix seconds)."""
+
+    hash: str
+    audience: str
+    grants: list[dict[str, Any]]
+    created: int
+    exp: int | None = None
+    request: str | None = None
+
+
+class ListOutput(BaseModel):
+    """A page of live mints, oldest first."""
+
+    items: list[MintShape]
+    cursor: str | None = None
 
 
 class VerifyInput(BaseModel):
@@ -92,6 +140,28 @@ def check(call: Call, data: VerifyInput) -> dict[str, Any]:
     if not verdict:
         return {"valid": False, "reason": verdict.reason}
     return {"valid": True, **_described(call, verdict), **_authorisation(call, data)}
+
+
+def revoke(call: Call, data: RevokeInput) -> dict[str, list[str]]:
+    """Revoke a token, and everything that rests on it, at once (D11)."""
+    if data.hash is not None:
+        return {"revoked": list(revoking.revoke_minted(call, data.hash))}
+    try:
+        keyring = access.keyring(call.tx, call.world)
+        return {"revoked": list(revoking.revoke_token(call, data.token or "", keyring))}
+    except UcanError as error:
+        raise refused(error, "token") from error
+
+
+def list_mints(call: Call, data: ListInput) -> dict[str, Any]:
+    """The live tokens that this venue signed at the caller's word."""
+    created, _, token_hash = (data.cursor or "0-").partition("-")
+    after = (int(created), token_hash)
+    rows = ledger.live_by(call.tx, call.caller.user, call.now_seconds, after, data.limit + 1)
+    page = [{key: value for key, value in row.items() if value is not None} for row in rows[: data.limit]]
+    if len(rows) <= data.limit:
+        return {"items": page}
+    return {"items": page, "cursor": f"{page[-1]['created']}-{page[-1]['hash']}"}
 
 
 def _described(call: Call, verdict: Verdict) -> dict[str, Any]:
@@ -159,6 +229,29 @@ OPERATIONS = (
         output=VerifyOutput,
         handler=check,
         callers=ASKERS,
+        read_only=True,
+    ),
+    Operation(
+        path="v/ops/ucan/revoke",
+        adapter="ucan:revoke",
+        name="Revoke UCAN Token",
+        description="Revoke a token that is yours to revoke, and everything that rests on it.",
+        input=RevokeInput,
+        output=RevokeOutput,
+        handler=revoke,
+        callers=PERSONS,
+        read_only=False,
+        hidden=frozenset({"token"}),
+    ),
+    Operation(
+        path="v/ops/ucan/list",
+        adapter="ucan:list",
+        name="List Minted Tokens",
+        description="List the live tokens that this venue signed at your word.",
+        input=ListInput,
+        output=ListOutput,
+        handler=list_mints,
+        callers=PERSONS,
         read_only=True,
     ),
 )

@@ -10,7 +10,7 @@ from ucan.errors import UcanError
 from ucan.jwt import sign
 
 from .. import bindings, users
-from ..errors import BadInput, refused
+from ..errors import BadInput, Forbidden, refused
 from ..model import OPERATORS, PERSONS, Call, Kind, Operation
 from . import proofs
 from .agent import RevokeOutput
@@ -167,8 +167,10 @@ def _managed(call: Call, name: str) -> str:
 
 
 def _brought(call: Call, did: str) -> str:
-    if not is_did(did) or agent_id_of(did) is not None or did in call.world.dids:
-        raise BadInput("did: must be the DID of a person, not of an agent or of this venue")
+    if agent_id_of(did) is not None:
+        raise Forbidden("An agent is never a user; the person it works for is")
+    if not is_did(did) or did in call.world.dids:
+        raise BadInput("did: must be the DID of a person, and not of this venue")
     if managed_by(did) in call.world.dids:
         raise BadInput("did: a managed user is created by name")
     if bindings.is_bound(call.tx, did):
@@ -237,6 +239,7 @@ OPERATIONS = (
         handler=bind,
         callers=_EITHER,
         read_only=False,
+        hidden=frozenset({"proof"}),
     ),
     Operation(
         path="v/ops/user/keys",

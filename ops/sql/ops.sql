@@ -79,15 +79,18 @@ SELECT * FROM job WHERE id = :id
 UPDATE job SET status = :status, output = :output, error = :error, updated = :updated
 WHERE id = :id AND status NOT IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
 
+-- name: job.delete
+DELETE FROM job WHERE id = :id
+
+-- name: job.running
+SELECT id FROM job WHERE status = 'STARTED' ORDER BY id
+
 -- name: job.count
 SELECT COUNT(*) AS count FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 
 -- name: job.keys
 SELECT id FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 ORDER BY id LIMIT :limit OFFSET :offset
-
--- name: job.total
-SELECT COUNT(*) AS count FROM job
 
 -- name: job.parked_without_request
 SELECT j.id FROM job AS j LEFT JOIN request AS r ON r.id = j.id AND r.status = 'open'
@@ -114,9 +117,6 @@ SELECT path, value FROM document WHERE owner = :owner ORDER BY path
 
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
-
--- name: document.next
-SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path LIMIT 1
 
 -- name: document.put
 INSERT INTO document (owner, path, value, size) VALUES (:owner, :path, :value, :size)
@@ -155,3 +155,22 @@ SELECT hash FROM revocation WHERE hash = :hash
 
 -- name: revocation.insert
 INSERT INTO revocation (hash, revoker, at) VALUES (:hash, :revoker, :at) ON CONFLICT (hash) DO NOTHING
+
+-- name: mint.live_by
+SELECT m.hash, m.audience, m.grants, m.exp, m.request, m.created
+FROM mint AS m LEFT JOIN revocation AS r ON r.hash = m.hash
+WHERE m.grantor = :grantor AND r.hash IS NULL AND (m.exp IS NULL OR m.exp > :now)
+  AND (m.created > :created OR (m.created = :created AND m.hash > :hash))
+ORDER BY m.created, m.hash LIMIT :limit
+
+-- name: idempotency.get
+SELECT input, job FROM idempotency WHERE actor = :actor AND operation = :operation AND key = :key
+
+-- name: idempotency.insert
+INSERT INTO idempotency (actor, operation, key, input, job) VALUES (:actor, :operation, :key, :input, :job)
+
+-- name: receipt.insert
+INSERT INTO receipt (request, receipt) VALUES (:request, :receipt)
+
+-- name: receipt.get
+SELECT receipt FROM receipt WHERE request = :request

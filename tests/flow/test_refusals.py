@@ -14,11 +14,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.actors import Actor, Reply, new_signer
+from tests.harness.actors import Actor, Reply
 from tests.harness.served import Served
 from ucan.capability import Capability
 from ucan.issue import identity, issue
 from ucan.jwt import _encode, _to_base64url, read, sign
+from ucan.keys import Ed25519Signer
 from venue.problems import STATUS
 
 RESPOND = "v/ops/hitl/respond"
@@ -301,7 +302,7 @@ def _now() -> int:
     return int(time.time())
 
 
-_STRANGER = new_signer()
+_STRANGER = Ed25519Signer.from_seed(b"s" * 32)
 
 BEARERS: dict[str, Callable[[Actor, Actor], str]] = {
     "empty": lambda _o, _a: "",

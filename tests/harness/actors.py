@@ -1,4 +1,4 @@
-"""Principals who speak plain HTTP: owners who sign for themselves, agents with a token, strangers."""
+"""Principals who speak plain HTTP to a venue: owners who sign for themselves, agents, strangers."""
 
 import itertools
 import time

@@ -15,6 +15,8 @@ from ucan.keys import Ed25519Signer
 
 from .actors import Actor, new_signer
 
+ROOT = Path(__file__).resolve().parents[2]
+
 _PATIENCE = 60.0
 
 
@@ -56,7 +58,7 @@ class Served:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **self._environ},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **self._environ},
             )
         assert self._child.stdout is not None
         late = threading.Timer(_PATIENCE, self._child.kill)

@@ -2,7 +2,7 @@
 
 import typer
 
-from . import demo, key, serve, token, user
+from . import audit, demo, key, serve, token, user
 
 app = typer.Typer(
     help="A venue: software agents ask people for decisions and for authority.",
@@ -12,6 +12,7 @@ app = typer.Typer(
 )
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
+app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
 app.add_typer(token.app, name="token")
 app.add_typer(user.app, name="user")

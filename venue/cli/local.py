@@ -17,6 +17,7 @@ from ops.errors import OpsError
 from ops.invoke import Invoker
 from ops.model import Call, Caller, Kind, World
 from ops.registry import Registry
+from ops.units import Units
 
 from .. import config, keyfile
 from ..app import OPERATIONS, build_world, claim, open_database, signer_for
@@ -35,7 +36,7 @@ class Local:
     def __init__(self, db: SqliteDatabase, world: World) -> None:
         self._db = db
         self._world = world
-        self._invoker = Invoker(db, world, Registry(OPERATIONS, world.dids))
+        self._invoker = Invoker(Units(db, world), Registry(OPERATIONS, world.dids))
         self._operator = Caller(world.did, world.did, Kind.OPERATOR, channel="cli")
 
     async def run(self, operation: str, data: dict[str, Any]) -> Any:

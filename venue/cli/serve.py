@@ -50,7 +50,7 @@ def serve(
         typer.echo(f"venue serve: {error}", err=True)
         raise typer.Exit(2) from None
     if not started:
-        typer.echo(f"venue serve: {app.state.failure or 'the venue did not start'}", err=True)
+        typer.echo(f"venue serve: {app.state.life.failure or 'the venue did not start'}", err=True)
         raise typer.Exit(1)
 
 

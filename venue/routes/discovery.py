@@ -3,8 +3,6 @@
 These answer whatever bearer is attached, for a client must learn the DID before it can name it (D2).
 """
 
-from importlib.metadata import version
-
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -14,6 +12,7 @@ from ops.model import World
 from ..config import Settings
 from ..problems import problem
 from ..respond import json_response
+from ..version import VERSION
 
 router = APIRouter()
 
@@ -32,7 +31,7 @@ async def status(request: Request) -> Response:
             "name": settings.name,
             "did": world.did,
             "url": _base(request),
-            "version": version("hitl-venue"),
+            "version": VERSION,
             "ucanProfile": PROFILE,
             "ts": millis(world.clock()),
             "access": {"public": True, "publicCaps": "read-only", "userAutoCreate": settings.auto_create},

@@ -13,7 +13,7 @@ from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
-from ..wire import invoke_body, wait_seconds
+from ..wire import idempotency_key, invoke_body, wait_seconds
 
 router = APIRouter(prefix="/api/v1")
 
@@ -25,7 +25,7 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
     seconds = wait_seconds(request.query_params.get("wait"), body.wait)
     caller = await with_proofs(request, caller, body.ucans)
     invoker: Invoker = request.app.state.invoker
-    job = await invoker.invoke(body.operation, body.input, caller)
+    job = await invoker.invoke(body.operation, body.input, caller, idempotency_key(request))
     record = job.record()
     if seconds and not job.status.finished:
         record = await _waiters(request).finished(job.id, caller, seconds, request)
@@ -39,7 +39,7 @@ async def run(request: Request, caller: CallerOf) -> Response:
     body = await invoke_body(request)
     caller = await with_proofs(request, caller, body.ucans)
     invoker: Invoker = request.app.state.invoker
-    result = await invoker.run(body.operation, body.input, caller)
+    result = await invoker.run(body.operation, body.input, caller, idempotency_key(request))
     if not isinstance(result, Job):
         return json_response(result)
     return json_response(_output(await _waiters(request).finished(result.id, caller, None, request)))

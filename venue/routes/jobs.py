@@ -1,49 +1,99 @@
-"""`GET jobs/{id}`, its cancel and its stream (`wire.md` 1.3, 1.4, 2.5)."""
+"""Jobs:
+see, list, cancel, delete, stream, and what proves how they ended (`wire.md` 1.3, 1.4, 2.5; D23, D26).
+"""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
-from ops.invoke import Invoker
+from ops.desk import MAX_PAGE, Desk
 from ops.jobs import parse_id
+from ops.model import Caller
 
 from ..auth import CallerOf, identify, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
-from ..wire import cancel_body, header_proofs
+from ..wire import cancel_body, header_proofs, json_body, whole_number
 
 router = APIRouter(prefix="/api/v1/jobs")
 
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "close"}
 
 
+@router.get("")
+async def page(request: Request, caller: CallerOf) -> Response:
+    """A page of the caller's own jobs, oldest first."""
+    offset, limit = whole_number(request, "offset", 0), whole_number(request, "limit", MAX_PAGE)
+    return json_response(await _desk(request).page(caller, offset, limit))
+
+
 @router.get("/{job_id}")
 async def job(request: Request, job_id: str, caller: CallerOf) -> Response:
     """A job as the caller may see it."""
-    invoker: Invoker = request.app.state.invoker
-    caller = await with_proofs(request, caller, header_proofs(request))
-    return json_response(await invoker.job(job_id, caller))
+    return json_response(await _desk(request).job(job_id, await _with_header(request, caller)))
+
+
+@router.post("/{job_id}")
+async def message(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """A message to a job; none of this venue's takes any."""
+    await json_body(request)
+    await _desk(request).refuse(job_id, "message", caller)
+    return json_response({})
 
 
 @router.put("/{job_id}/cancel")
 async def cancel(request: Request, job_id: str, caller: CallerOf) -> Response:
     """Cancel a job, by its maker or owner; a finished one is returned unchanged."""
     body = await cancel_body(request)
-    invoker: Invoker = request.app.state.invoker
-    return json_response(await invoker.cancel(job_id, body.reason, caller))
+    return json_response(await _desk(request).cancel(job_id, body.reason, caller))
+
+
+@router.put("/{job_id}/delete")
+async def delete(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """Delete a job, by its maker or owner; one that is parked is cancelled first."""
+    await _desk(request).delete(job_id, caller)
+    return json_response({"deleted": True})
+
+
+@router.put("/{job_id}/pause")
+async def pause(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """Pause a job; none of this venue's can be."""
+    await _desk(request).refuse(job_id, "pause", caller)
+    return json_response({})
+
+
+@router.put("/{job_id}/resume")
+async def resume(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """Resume a job; none of this venue's can be."""
+    await _desk(request).refuse(job_id, "resume", caller)
+    return json_response({})
+
+
+@router.get("/{job_id}/history")
+async def history(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """The chain of a job's states: each record as it was hashed, and its hash."""
+    items = await _desk(request).history(job_id, await _with_header(request, caller))
+    return json_response({"items": [dict(item) for item in items], "total": len(items)})
+
+
+@router.get("/{job_id}/receipt")
+async def receipt(request: Request, job_id: str, caller: CallerOf) -> Response:
+    """The venue's signed receipt of how a request was settled."""
+    signed = await _desk(request).receipt(job_id, await _with_header(request, caller))
+    return json_response({"receipt": signed})
 
 
 @router.get("/{job_id}/sse")
 async def stream(request: Request, job_id: str) -> Response:
     """The job's changes as server-sent events: one frame at once, the finished record last."""
     accept = request.headers.get("accept", "*/*")
-    if "*/*" not in accept and "text/event-stream" not in accept and "text/*" not in accept:
+    if not any(kind in accept for kind in ("*/*", "text/*", "text/event-stream")):
         raise HttpProblem("not_acceptable", "This is a stream of server-sent events (text/event-stream)")
-    caller = await with_proofs(request, (await identify(request)).caller, header_proofs(request))
-    invoker: Invoker = request.app.state.invoker
-    await invoker.job(job_id, caller)  # whatever is wrong is an ordinary answer, before the stream begins
+    caller = await _with_header(request, (await identify(request)).caller)
+    await _desk(request).job(job_id, caller)  # what is wrong is an ordinary answer, before the stream begins
     waiters: Waiters = request.app.state.waiters
     waiters.check_stream(caller)
 
@@ -53,3 +103,12 @@ async def stream(request: Request, job_id: str) -> Response:
                 yield frame
 
     return StreamingResponse(frames(), headers=_STREAM_HEADERS, media_type="text/event-stream")
+
+
+async def _with_header(request: Request, caller: Caller) -> Any:
+    return await with_proofs(request, caller, header_proofs(request))
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk

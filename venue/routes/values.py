@@ -1,10 +1,13 @@
 """Reads by path: the same objects as the operations give (`wire.md` 4.2)."""
 
+import hashlib
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from inbox.canonical import canonical
+from ops.builtin.covia_read import MAX_SIZE
 from ops.invoke import Invoker
 from ops.model import Caller
 from ops.registry import Registry
@@ -19,27 +22,70 @@ router = APIRouter(prefix="/api/v1/values")
 
 @router.get("/read")
 async def read(request: Request, caller: CallerOf) -> Response:
-    """The value at a path."""
-    data = {"path": _path(request), "maxSize": whole_number(request, "maxSize", 1_000_000)}
-    return json_response(await _run(request, caller, "v/ops/covia/read", data))
+    """The value at a path, with an ETag; 304 when the client has it already."""
+    data = {"path": _path(request), "maxSize": whole_number(request, "maxSize", MAX_SIZE)}
+    found = await _run(request, caller, "read", data)
+    if not found["exists"] or found.get("truncated"):
+        return json_response(found)
+    tag = f'"0x{hashlib.sha256(canonical(found["value"]).encode()).hexdigest()}"'
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={"ETag": tag})
+    return json_response(found, headers={"ETag": tag})
 
 
 @router.get("/list")
 async def list_path(request: Request, caller: CallerOf) -> Response:
     """The keys of the map at a path."""
-    data = {
-        "path": _path(request),
-        "limit": whole_number(request, "limit", 1_000),
-        "offset": whole_number(request, "offset", 0),
-    }
-    return json_response(await _run(request, caller, "v/ops/covia/list", data))
+    data = {"path": _path(request), **_window(request, 1_000)}
+    if fields := request.query_params.get("fields"):
+        data["fields"] = fields.split(",")
+    return json_response(await _run(request, caller, "list", data))
 
 
-async def _run(request: Request, caller: Caller, path: str, data: dict[str, Any]) -> Any:
+@router.get("/slice")
+async def slice_path(request: Request, caller: CallerOf) -> Response:
+    """A page of a map or list."""
+    size = whole_number(request, "maxSize", MAX_SIZE)
+    data = {"path": _path(request), "maxSize": size, **_window(request, 100)}
+    return json_response(await _run(request, caller, "slice", data))
+
+
+@router.get("/inspect")
+async def inspect(request: Request, caller: CallerOf) -> Response:
+    """A text that shows what is at a path."""
+    compact = request.query_params.get("compact", "true")
+    if compact not in ("true", "false"):
+        raise HttpProblem("invalid_input", "compact: must be true or false")
+    budget = whole_number(request, "budget", 500)
+    data = {"path": _path(request), "budget": budget, "compact": compact == "true"}
+    return json_response(await _run(request, caller, "inspect", data))
+
+
+@router.get("/count")
+async def count(request: Request, caller: CallerOf) -> Response:
+    """How many values stand below a path."""
+    data = {"path": _path(request), "depth": whole_number(request, "depth", 1)}
+    return json_response(await _run(request, caller, "aggregate", data))
+
+
+@router.get("/aggregate")
+async def aggregate(request: Request, caller: CallerOf) -> Response:
+    """How many values stand below a path, in groups."""
+    data: dict[str, Any] = {"path": _path(request), "depth": whole_number(request, "depth", 1)}
+    if group_by := request.query_params.get("groupBy"):
+        data["groupBy"] = group_by
+    return json_response(await _run(request, caller, "aggregate", data))
+
+
+def _window(request: Request, limit: int) -> dict[str, int]:
+    return {"limit": whole_number(request, "limit", limit), "offset": whole_number(request, "offset", 0)}
+
+
+async def _run(request: Request, caller: Caller, name: str, data: dict[str, Any]) -> Any:
     invoker: Invoker = request.app.state.invoker
     registry: Registry = request.app.state.registry
     caller = await with_proofs(request, caller, header_proofs(request))
-    return await invoker.read(registry.find(path), data, caller)
+    return await invoker.read(registry.find(f"v/ops/covia/{name}"), data, caller)
 
 
 def _path(request: Request) -> str:

@@ -25,6 +25,7 @@ CREATE INDEX request_by_owner ON request (owner, id);
 CREATE INDEX request_by_status ON request (owner, status, id);
 CREATE INDEX request_by_maker ON request (owner, requester, id);
 CREATE INDEX request_open_by_user ON request (maker) WHERE status = 'open';
+CREATE INDEX request_by_user_and_time ON request (maker, created);
 CREATE INDEX request_due ON request (expires) WHERE status = 'open' AND expires IS NOT NULL;
 
 CREATE TRIGGER request_settles_once BEFORE UPDATE ON request
@@ -67,6 +68,14 @@ CREATE TABLE event (
   PRIMARY KEY (feed, version)
 ) STRICT;
 
+-- Who may not post into an inbox: a requester's whole user family (D12).
+CREATE TABLE block (
+  owner     TEXT    NOT NULL,
+  requester TEXT    NOT NULL,
+  created   INTEGER NOT NULL,
+  PRIMARY KEY (owner, requester)
+) STRICT;
+
 -- line is the canonical JSON that hash was taken over; it names the hash before it.
 CREATE TABLE audit (
   inbox TEXT   NOT NULL,
@@ -76,7 +85,30 @@ CREATE TABLE audit (
   PRIMARY KEY (inbox, seq)
 ) STRICT;
 
+-- The last line of each chain, so that appending needs no search, and the last that a signed root covers.
+CREATE TABLE audit_head (
+  inbox  TEXT    NOT NULL PRIMARY KEY,
+  seq    INTEGER NOT NULL,
+  hash   TEXT    NOT NULL,
+  signed INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX audit_head_unsigned ON audit_head (inbox) WHERE seq > signed;
+
+-- Signed roots: heads is the canonical JSON of the heads that changed since the root before, root the token over its hash.
+CREATE TABLE audit_root (
+  seq   INTEGER NOT NULL PRIMARY KEY,
+  at    INTEGER NOT NULL,
+  heads TEXT    NOT NULL,
+  root  TEXT    NOT NULL
+) STRICT;
+
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'venue: the audit chain is append-only'); END;
+
+-- INSERT OR REPLACE takes a row away without asking the triggers that guard deletes.
+CREATE TRIGGER audit_takes_each_place_once BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE inbox = NEW.inbox AND seq = NEW.seq)
 BEGIN SELECT RAISE(ABORT, 'venue: the audit chain is append-only'); END;
 
 CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit

@@ -8,6 +8,10 @@ CREATE TABLE venue (
   created INTEGER NOT NULL
 ) STRICT;
 
+CREATE TRIGGER venue_is_created_once BEFORE INSERT ON venue
+WHEN EXISTS (SELECT 1 FROM venue)
+BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
+
 CREATE TRIGGER venue_keeps_its_identity BEFORE UPDATE ON venue
 BEGIN SELECT RAISE(ABORT, 'venue: the identity of a venue is fixed when it is created'); END;
 
@@ -78,6 +82,10 @@ CREATE TABLE job (
 CREATE INDEX job_by_owner ON job (owner, id);
 CREATE INDEX job_parked ON job (adapter, id) WHERE status = 'INPUT_REQUIRED';
 
+CREATE TRIGGER job_has_an_id_of_its_own BEFORE INSERT ON job
+WHEN EXISTS (SELECT 1 FROM job WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'venue: no job replaces another'); END;
+
 CREATE TRIGGER job_ends_once BEFORE UPDATE ON job
 WHEN OLD.status IN ('COMPLETE', 'FAILED', 'CANCELLED', 'REJECTED')
 BEGIN SELECT RAISE(ABORT, 'venue: a finished job does not change'); END;
@@ -140,3 +148,24 @@ BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
 
 CREATE TRIGGER revocation_stays BEFORE DELETE ON revocation
 BEGIN SELECT RAISE(ABORT, 'venue: a revocation is for good'); END;
+
+-- A key that merges posts (D20): the same input under it gives the same job, for as long as that job is there.
+CREATE TABLE idempotency (
+  actor     TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  key       TEXT NOT NULL,
+  input     TEXT NOT NULL,
+  job       TEXT NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+  PRIMARY KEY (actor, operation, key)
+) STRICT;
+
+CREATE INDEX idempotency_by_job ON idempotency (job);
+
+-- The venue's signed statement of how a request was settled (D26).
+CREATE TABLE receipt (
+  request TEXT NOT NULL PRIMARY KEY,
+  receipt TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER receipt_stays_as_signed BEFORE UPDATE ON receipt
+BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;

@@ -1,0 +1,133 @@
+"""A venue without HTTP: the database, the operations and a clock that stands where it was put."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from inbox.clock import millis
+from inbox.model import GrantPolicy, Limits
+from inbox.store.base import Transaction
+from inbox.store.migrate import migrations
+from inbox.store.sqlfile import Statement, load
+from inbox.store.sqlite import SqliteDatabase
+from ops import sweep, users
+from ops.builtin import agent, covia, hitl, ucan
+from ops.ids import IdSource
+from ops.invoke import Invoker
+from ops.model import Call, Caller, Job, World
+from ops.registry import Registry
+from ucan.keys import Ed25519Signer
+
+ASKS = [{"id": "ok", "type": "approval", "prompt": "OK?", "grants": [{"with": "w/r", "can": "crud/read"}]}]
+ECHO = [{"with": "w/r", "can": "crud/read"}]
+
+
+class HeldClock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        """The instant at which it stands."""
+        return self._now
+
+    def advance(self, milliseconds: int) -> None:
+        """Move on."""
+        self._now += timedelta(milliseconds=milliseconds)
+
+    @property
+    def millis(self) -> int:
+        """The instant in epoch milliseconds."""
+        return millis(self._now)
+
+
+@dataclass
+class Kernel:
+    """Operations on one database. `told` holds the topics of each commit, as the event loop heard of them."""
+
+    db: SqliteDatabase
+    world: World
+    clock: HeldClock
+    invoker: Invoker
+    path: Path
+    told: list[frozenset[str]] = field(default_factory=list)
+
+    def person(self, number: int) -> Caller:
+        """A registered person."""
+        did = Ed25519Signer.from_seed(bytes([number]) * 32).did
+        return Caller(did, did)
+
+    def agent(self, owner: Caller) -> Caller:
+        """An agent of a person."""
+        return replace(owner, did=f"{owner.did}:g:helper", agent_id="helper")
+
+    async def ask(self, caller: Caller, **fields: Any) -> str:
+        """Post a request into the caller's own user's inbox, and return its id."""
+        data = {"title": "T", "asks": ASKS, **fields}
+        return (await self.invoker.invoke("v/ops/hitl/request", data, caller)).id
+
+    async def respond(self, caller: Caller, request: str, outcome: str = "answer", **fields: Any) -> Job:
+        """`hitl:respond`; an answer approves unless it says otherwise."""
+        answers = {"answers": {"ok": True}} if outcome == "answer" else {}
+        data = {"id": request, "outcome": outcome, **answers, **fields}
+        return await self.invoker.invoke("v/ops/hitl/respond", data, caller)
+
+    async def delete(self, caller: Caller, request: str) -> bool:
+        """`covia:delete` of a record."""
+        job = await self.invoker.invoke("v/ops/covia/delete", {"path": f"h/{request}"}, caller)
+        return bool(job.output["deleted"])
+
+    async def expire(self) -> int:
+        """What the timer does."""
+        return await sweep.expire_due(self.db, self.world)
+
+    def call(self, tx: Transaction, caller: Caller) -> Call:
+        """A call inside a unit of work, for what stands below the operations."""
+        return Call(tx, self.world, caller, self.clock.millis, self.world.new_id())
+
+
+@asynccontextmanager
+async def kernel(
+    path: Path,
+    *,
+    extra: Mapping[str, Statement] | None = None,
+    store: Callable[..., SqliteDatabase] = SqliteDatabase,
+) -> AsyncIterator[Kernel]:
+    """A kernel on a database file, with three registered people; `extra` are statements of the test's own."""
+    schema = (*migrations("inbox", "sql/sqlite"), *migrations("ops", "sql/sqlite"))
+    statements = load((("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql")))
+    db = store(path, {**statements, **(extra or {})}, schema)
+    clock, numbers = HeldClock(), count()
+
+    def entropy(size: int) -> bytes:
+        return next(numbers).to_bytes(size, "big")
+
+    signer = Ed25519Signer.from_seed(bytes(32))
+    operations = (*hitl.OPERATIONS, *ucan.OPERATIONS, *covia.OPERATIONS, *agent.OPERATIONS)
+    world = World(
+        did=signer.did,
+        aliases=frozenset(),
+        signer=signer,
+        clock=clock,
+        entropy=entropy,
+        new_id=IdSource(clock, entropy),
+        grants=GrantPolicy(),
+        limits=Limits(),
+        issue_max_lifetime=None,
+        workspace_bytes=1_000_000,
+        catalogue={},
+    )
+    built = Kernel(db, world, clock, Invoker(db, world, Registry(operations, world.dids)), path)
+    await db.open(built.told.append)
+    try:
+        for number in (1, 2, 3):
+            did = built.person(number).did
+            await db.write(lambda tx, did=did: users.register(tx, did, clock.millis))
+        yield built
+    finally:
+        await db.close()

@@ -1,0 +1,3 @@
+"""The version of this package, which `GET status` reports."""
+
+VERSION = "0.5.0"
