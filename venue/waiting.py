@@ -74,7 +74,8 @@ class Waiters:
                     return
                 record = await self._desk.job(job_id, caller)
                 if record["updated"] != last or _is_finished(record):
-                    yield f"event: job-update\ndata: {json.dumps(record, ensure_ascii=False)}\n\n"
+                    # In ASCII: some readers end a line at U+2028 too, and would cut the record there.
+                    yield f"event: job-update\ndata: {json.dumps(record)}\n\n"
                     last = record["updated"]
                 else:
                     yield ": still here\n\n"
