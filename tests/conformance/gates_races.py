@@ -3,11 +3,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from gates_match import CaseNotUnderstood, match
-from gates_probes import OWNER
-from gates_reply import Reply, done
-from gates_runner import EXPECTATIONS, HARNESS, CaseRun, Step
-from gates_world import World, file_of
+from .gates_match import CaseNotUnderstood, match
+from .gates_probes import OWNER
+from .gates_reply import Reply, done
+from .gates_runner import EXPECTATIONS, HARNESS, CaseRun, Step
+from .gates_world import World, file_of
 
 _COUNT_WRITES = """
 CREATE TABLE IF NOT EXISTS harness_writes (gate TEXT);

@@ -7,14 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import gates_probes
-from gates_actors import Actor, ProcessActor, ThreadActor
-from gates_bind import bind
-from gates_match import CaseFailed, CaseNotUnderstood, match
-from gates_reply import Reply, done, failed
-from gates_world import T0, World, file_of
-
 from inbox.gates.model import isotime
+
+from . import gates_probes
+from .gates_actors import Actor, ProcessActor, ThreadActor
+from .gates_bind import bind
+from .gates_match import CaseFailed, CaseNotUnderstood, match
+from .gates_reply import Reply, done, failed
+from .gates_world import T0, World, file_of
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 ACTORS = ("p1", "p2", "p3")

@@ -14,11 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gates_probes
-from gates_bind import Named, bind
-from gates_match import CaseNotUnderstood
-from gates_reply import Reply, done, failed, plain
-
 from inbox import gates
 from inbox.gates.sqlite import (
     Migration,
@@ -33,6 +28,11 @@ from inbox.gates.sqlite import (
     gate_table_ddl,
 )
 from inbox.gates.wait import Watch
+
+from . import gates_probes
+from .gates_bind import Named, bind
+from .gates_match import CaseNotUnderstood
+from .gates_reply import Reply, done, failed, plain
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0
@@ -252,7 +252,7 @@ class World:
         return done(gate_table_ddl(table))
 
     def imported(self, must_not_import: str) -> Reply:
-        assert f"gates_{must_not_import}" not in sys.modules
+        assert f"{__package__}.gates_{must_not_import}" not in sys.modules
         return done()
 
     # -- operations of the library -----------------------------------------------------------------
