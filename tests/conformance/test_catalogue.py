@@ -46,7 +46,7 @@ def test_each_overruled_scenario_has_a_counterpart() -> None:
 
 
 @pytest.mark.parametrize("counterpart", catalogue.scenarios(COUNTERPARTS), ids=lambda one: one["id"])
-def test_counterpart(counterpart: dict[str, object], workshop: Workshop, tmp_path: Path) -> None:
+def test_counterpart(counterpart: dict[str, object], workshop: Workshop, directory: Path) -> None:
     """The venue does what our decision says instead."""
-    with Stage(workshop, tmp_path, counterpart) as stage:
+    with Stage(workshop, directory, counterpart) as stage:
         play(stage, counterpart)
