@@ -15,6 +15,8 @@ from inbox.gates.sqlite import SqliteGateStore
 from inbox.jsonvalue import Issue
 from tests.conformance.gates_match import CaseNotUnderstood
 
+from .gates_match import CaseNotUnderstood
+
 OWNER = {"class": "owner-terminal", "id": "owner", "channel": "cli"}
 MODULES = {"root": "inbox.gates", "sqlite": "inbox.gates.sqlite"}
 

@@ -33,6 +33,11 @@ from tests.conformance.gates_bind import Named, bind
 from tests.conformance.gates_match import CaseNotUnderstood
 from tests.conformance.gates_reply import Reply, done, failed, plain
 
+from . import gates_probes
+from .gates_bind import Named, bind
+from .gates_match import CaseNotUnderstood
+from .gates_reply import Reply, done, failed, plain
+
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = 30.0
 """Seconds after which a case that hangs has failed."""
@@ -251,7 +256,7 @@ class World:
         return done(gate_table_ddl(table))
 
     def imported(self, must_not_import: str) -> Reply:
-        assert f"gates_{must_not_import}" not in sys.modules
+        assert f"{__package__}.gates_{must_not_import}" not in sys.modules
         return done()
 
     # -- operations of the library -----------------------------------------------------------------

@@ -57,8 +57,8 @@ MUTANTS = {
     "revocation is not looked at": ("chain.py", "if revoked(token.hash):", "if revoked(token.nnc or ''):"),
     "the signature is not looked at": (
         "jwt.py",
-        "if not verify(key, jws.signature, jws.signing_input):",
-        "if not key:",
+        "if not any(verify(key, jws.signature, jws.signing_input) for key in fitting):",
+        "if not fitting:",
     ),
     "the signature is over the header alone": (
         "jwt.py",
