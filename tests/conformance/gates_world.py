@@ -20,7 +20,6 @@ from gates_match import CaseNotUnderstood
 from gates_reply import Reply, done, failed, plain
 
 from inbox import gates
-from inbox.gates.model import isotime
 from inbox.gates.sqlite import (
     Migration,
     SqliteGateStore,
