@@ -28,10 +28,6 @@ from inbox.gates.sqlite import (
     gate_table_ddl,
 )
 from inbox.gates.wait import Watch
-from tests.conformance import gates_probes
-from tests.conformance.gates_bind import Named, bind
-from tests.conformance.gates_match import CaseNotUnderstood
-from tests.conformance.gates_reply import Reply, done, failed, plain
 
 from . import gates_probes
 from .gates_bind import Named, bind
