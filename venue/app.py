@@ -122,7 +122,7 @@ def create_app(
 
 
 def _protect(app: FastAPI, settings: Settings, entropy: Callable[[int], bytes]) -> None:
-    """Wrap the application: the guard outermost, and within it the answers to other origins, if any are listed."""
+    """Wrap the application: the guard outermost, within it the answers to other origins, if any."""
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
