@@ -79,6 +79,12 @@ MUTANTS = {
         SETTLE, "    events.append(tx, request.owner, kind, request.id, now)\n", ""
     ),
     "the audit does not hear": Mutant(SETTLE, "audit.append(\n        tx,", "str.format(\n        '',"),
+    "no receipt is written": Mutant(
+        SETTLE, "    receipts.write(call, request, settlement, line, resolver, channel)\n", ""
+    ),
+    "the receipt forgets who": Mutant(
+        SETTLE, "settlement, line, resolver, channel)", "settlement, line, None, channel)"
+    ),
     "the audit forgets who": Mutant(SETTLE, "        resolver=resolver,\n        channel", "        channel"),
     "the row forgets who": Mutant(
         SETTLE, "settlement, resolver, channel, now)", "settlement, 'x', channel, now)"
