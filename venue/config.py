@@ -15,6 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from inbox.explain import explain
 from inbox.model import DAY, GrantPolicy, Limits
+from ucan.did import web_did
+from ucan.errors import UcanError
 
 PREFIX = "VENUE_"
 _NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
@@ -88,6 +90,8 @@ class LimitTable(_Table):
     posts_per_minute: Ceiling = None
     workspace: int = Field(default=64 * 1024 * 1024, gt=0)
     streams: int = Field(default=20, gt=0)
+    requests_per_second: Ceiling = 100
+    burst: int = Field(default=300, gt=0)
 
 
 class Settings(_Table):
@@ -173,6 +177,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             inner = values
             for table in tables:
                 inner = inner.setdefault(table, {})
+                if not isinstance(inner, dict):
+                    raise ConfigError(f"{name}: {table} is a value in another variable, and a table here")
             inner[key] = value
     return values
 
@@ -189,3 +195,7 @@ def _check_public_url(text: str) -> None:
     url = urlsplit(text)
     if url.scheme != "https" or not url.hostname or url.query or url.fragment or url.username:
         raise ValueError("public_url: must be https://<host>[:port][/prefix]")
+    try:
+        web_did(url.hostname, url.port)
+    except UcanError:
+        raise ValueError("public_url: must have a host name, and a port between 1 and 65535") from None

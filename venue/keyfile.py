@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 VENUE_KEY = "venue.key"
+_LONGEST_PASSPHRASE = 1023
 
 
 class KeyFileError(Exception):
@@ -23,10 +24,12 @@ class KeyFileError(Exception):
 def write(path: Path, key: Ed25519PrivateKey, passphrase: bytes | None) -> None:
     """Write a new key file, mode 0600.
 
-    Raises KeyFileError when there is one already: a key is never overwritten.
+    Raises KeyFileError when there is one already (a key is never overwritten), or for an empty passphrase.
     """
     encryption: KeySerializationEncryption = NoEncryption()
     if passphrase is not None:
+        if not 0 < len(passphrase) <= _LONGEST_PASSPHRASE:
+            raise KeyFileError(f"a passphrase has 1 to {_LONGEST_PASSPHRASE} bytes")
         encryption = BestAvailableEncryption(passphrase)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
     try:

@@ -3,6 +3,7 @@ binds, says when it is ready, and lets its waiters go when it is told to stop (D
 """
 
 import asyncio
+import contextlib
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -53,7 +54,8 @@ def serve(settings: Settings, app: FastAPI, ready: Callable[[int], None]) -> boo
         forwarded_allow_ips=list(settings.trusted_proxies),
     )
     server = Server(config, app.state.waiters, ready)
-    with _bound(settings.host, settings.port) as listener:
+    # A start that fails ends uvicorn with a status of its own; what it was, the caller says.
+    with _bound(settings.host, settings.port) as listener, contextlib.suppress(SystemExit):
         server.run(sockets=[listener])
     return server.started
 
