@@ -9,22 +9,19 @@ from typing import Any
 
 from inbox.clock import millis
 from inbox.events import Bells
-from inbox.model import Terms
 from inbox.store.base import Transaction
-from inbox.store.migrate import migrations
-from inbox.store.sqlfile import Statement, load
+from inbox.store.sqlfile import Statement
 from inbox.store.sqlite import SqliteDatabase
 from ops import sweep, users
-from ops.builtin import covia_write, hitl
 from ops.desk import Desk
-from ops.ids import IdSource
 from ops.invoke import Invoker
 from ops.model import Call, Caller, Job, Kind, World
-from ops.registry import Registry
-from ops.units import Units
 from ucan.keys import Ed25519Signer
+from venue.app import create_app, open_database
+from venue.config import Settings
 
 from .clock import FrozenClock
+from .site import no_web
 
 ASKS = [{"id": "ok", "type": "approval", "prompt": "OK?", "grants": [{"with": "w/r", "can": "crud/read"}]}]
 ECHO = [{"with": "w/r", "can": "crud/read"}]
@@ -100,33 +97,17 @@ async def kernel(
     store: Callable[..., SqliteDatabase] = SqliteDatabase,
 ) -> AsyncIterator[Kernel]:
     """A kernel on a database file, with three registered people; `extra` are statements of the test's own."""
-    schema = (*migrations("inbox", "sql/sqlite"), *migrations("ops", "sql/sqlite"))
-    statements = load((("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql")))
-    db = store(path, {**statements, **(extra or {})}, schema)
+    shipped = open_database(path)
+    db = store(path, {**shipped._statements, **(extra or {})}, shipped._schema)
     clock, numbers = FrozenClock(), count()
 
     def entropy(size: int) -> bytes:
         return next(numbers).to_bytes(size, "big")
 
     signer = Ed25519Signer.from_seed(bytes(32))
-    operations = (*hitl.OPERATIONS, *covia_write.OPERATIONS)
-    world = World(
-        did=signer.did,
-        aliases=frozenset(),
-        signer=signer,
-        clock=clock,
-        entropy=entropy,
-        new_id=IdSource(clock, entropy),
-        terms=Terms(),
-        issue_max_lifetime=None,
-        workspace_bytes=1_000_000,
-        trusted=frozenset(),
-        web_key=lambda _: None,
-        catalogue={},
-    )
-    units = Units(db, world)
-    invoker = Invoker(units, Registry(operations, world.dids))
-    built = Kernel(db, world, clock, invoker, Desk(units), path)
+    app = create_app(Settings(), db=db, signer=signer, clock=clock, entropy=entropy, fetch=no_web)
+    state = app.state
+    built = Kernel(db, state.world, clock, state.invoker, state.desk, path)
     await db.open(built.hear)
     try:
         await db.write(built.register)

@@ -15,7 +15,7 @@ import pytest
 from .law import CAUGHT
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("ucan", "inbox", "ops", "tests/harness", "tests/mutants")
+PARTS = ("ucan", "inbox", "ops", "venue", "tests/harness", "tests/mutants")
 SETTLE, RULES, SQL = "ops/settle.py", "inbox/rules.py", "inbox/sql/inbox.sql"
 
 
