@@ -122,11 +122,11 @@ def keyring(tx: Transaction, world: World) -> Resolve:
     this venue, keys bound here, and what was learnt of did:web.
     """
 
-    def resolve(did: str) -> PublicKey | None:
+    def resolve(did: str) -> Sequence[PublicKey]:
         if did in world.dids:
-            return public_key(f"did:key:{world.signer.kid}")
+            return (public_key(f"did:key:{world.signer.kid}"),)
         bound = bindings.live_keys(tx, did)
-        return public_key(bound[0]) if bound else world.web_key(did)
+        return [public_key(key) for key in bound] or world.web_keys(did)
 
     return resolve
 

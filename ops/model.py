@@ -126,7 +126,7 @@ class World:
     issue_max_lifetime: int | None
     workspace_bytes: int
     trusted: frozenset[str]
-    web_key: Callable[[str], PublicKey | None]
+    web_keys: Callable[[str], Sequence[PublicKey]]
     catalogue: Mapping[str, Any]
 
     @property

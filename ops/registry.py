@@ -3,7 +3,11 @@ operations by name, filled by explicit calls (house rule 9), and the virtual `v/
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode
 
 from .errors import UnknownOperation
 from .model import Operation
@@ -96,5 +100,14 @@ def catalogue(
 
 def schema_of(operation: Operation, side: str) -> dict[str, Any]:
     """The JSON Schema of an operation's input or output."""
-    model = operation.input if side == "input" else operation.output
-    return model.model_json_schema(by_alias=True, mode="validation" if side == "input" else "serialization")
+    return (
+        _schema(operation.input, "validation")
+        if side == "input"
+        else _schema(operation.output, "serialization")
+    )
+
+
+@cache
+def _schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
+    """Kept, for making one takes milliseconds; whoever serves it only reads it."""
+    return model.model_json_schema(by_alias=True, mode=mode)

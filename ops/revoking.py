@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from inbox import audit, events
 from ucan.capability import split
-from ucan.chain import MAX_PROOFS, Resolve, key_of
+from ucan.chain import MAX_PROOFS, Resolve, keys_of
 from ucan.errors import BrokenChain
 from ucan.jwt import check_signature, read, token_of
 from ucan.token import Token
@@ -55,7 +55,7 @@ def _signed(text: str, resolve: Resolve) -> list[Token]:
     def visit(current: str) -> Token:
         jws = read(current)
         token = token_of(jws)
-        check_signature(jws, key_of(token.iss, resolve))
+        check_signature(jws, *keys_of(token.iss, resolve))
         found[current] = token
         if len(found) > MAX_PROOFS + 1:
             raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.")

@@ -6,6 +6,7 @@ import logging
 
 from inbox import events, requests
 from inbox.clock import millis
+from inbox.errors import StoreError
 from inbox.store.base import Database, Transaction
 
 from . import jobs, settle
@@ -15,6 +16,7 @@ log = logging.getLogger("venue.sweep")
 
 _BATCH = 200
 _LONGEST_SLEEP = 60.0
+_RETRY = 1.0
 _STOPPED = "The venue was stopped while this job was running"
 _INTERRUPTED = "The request behind this job is gone"
 
@@ -71,21 +73,31 @@ async def run(db: Database, world: World, bells: events.Bells) -> None:
     """Sleep until the earliest deadline and expire what is due, for as long as the venue runs.
 
     The deadline is read on the venue's clock; the sleep runs on the loop's time and is cut short when a
-    request with a deadline is posted, and after a minute in any case, for a clock may be set.
+    request with a deadline is posted, and after a minute in any case, for a clock may be set. A store that
+    cannot do it just now does not end the timer.
     """
     with bells.listening(events.DEADLINES) as bell:
         while True:
             bell.clear()
-            deadline = await db.read(requests.next_deadline)
-            wait = _LONGEST_SLEEP
-            if deadline is not None:
-                wait = min(wait, (deadline - millis(world.clock())) / 1000)
-            if wait > 0:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(wait):
-                        await bell.wait()
-            else:
-                await expire_due(db, world)
+            try:
+                wait = await _next_wait(db, world)
+                if wait <= 0:
+                    await expire_due(db, world)
+                    continue
+            except StoreError:
+                log.exception("what is due could not be expired; it is tried again in %s s", _RETRY)
+                wait = _RETRY
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await bell.wait()
+
+
+async def _next_wait(db: Database, world: World) -> float:
+    """Seconds until the earliest deadline, a minute at most."""
+    deadline = await db.read(requests.next_deadline)
+    if deadline is None:
+        return _LONGEST_SLEEP
+    return min(_LONGEST_SLEEP, (deadline - millis(world.clock())) / 1000)
 
 
 def _venue_call(tx: Transaction, world: World) -> Call:

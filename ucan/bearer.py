@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from .chain import Resolve, check_times, is_did_key, key_of
+from .chain import Resolve, check_times, is_did_key, keys_of
 from .did import agent_id_of, is_did, managed_by
 from .errors import BadSignature, Malformed, NotCovered, NotLive
 from .jwt import Jws, check_signature, read
@@ -42,7 +42,7 @@ def read_self_issued(
     """
     jws = read(text)
     issuer, subject, expires = _check_shape(jws)
-    check_signature(jws, key_of(issuer, resolve))
+    check_signature(jws, *keys_of(issuer, resolve))
     check_times(now, expires, jws.claims.get("nbf"))
     _check_audience(jws.claims, venue, require_audience)
     if jws.claims["iat"] - now > MAX_AHEAD:

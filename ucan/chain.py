@@ -4,7 +4,7 @@ Nothing here asks what the token gives or to whom; `authority` does. One bad pro
 needed or not (D8): what cannot be checked is not carried along.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
 from .did import PublicKey, public_key
 from .errors import BadSignature, BrokenChain, NotLive, Revoked, UcanError
@@ -14,7 +14,9 @@ from .token import Token
 MAX_LINKS = 12
 MAX_PROOFS = 16
 
-Resolve = Callable[[str], PublicKey | None]
+Resolve = Callable[[str], Sequence[PublicKey]]
+"""Knows every key that a principal may sign with; none, for a principal that it does not know."""
+
 Memo = MutableMapping[str, Token]
 
 
@@ -60,21 +62,21 @@ def gather(
     return found
 
 
-def key_of(did: str, resolve: Resolve | None) -> PublicKey:
-    """V5: the key of a principal. A did:key is its key; any other DID is for `resolve` to know.
+def keys_of(did: str, resolve: Resolve | None) -> Sequence[PublicKey]:
+    """V5: the keys of a principal. A did:key is its key; any other DID is for `resolve` to know.
 
     Raises `Malformed` and `BadSignature` (`unresolved`, `weak_key`).
     """
     try:
         if is_did_key(did):
-            return public_key(did)
-        key = None if resolve is None else resolve(did)
+            return (public_key(did),)
+        keys = () if resolve is None else resolve(did)
     except UcanError as error:
         error.check = "V5"
         raise
-    if key is None:
+    if not keys:
         raise BadSignature("unresolved", "Nobody here knows the key of the issuer.", check="V5")
-    return key
+    return keys
 
 
 def is_did_key(did: str) -> bool:
@@ -106,7 +108,7 @@ def _authentic(text: str, resolve: Resolve | None, memo: Memo | None) -> Token:
     """V1 to V6, for one token: all that does not depend on when it is asked."""
     jws = read(text)
     token = token_of(jws)
-    check_signature(jws, key_of(token.iss, resolve))
+    check_signature(jws, *keys_of(token.iss, resolve))
     if memo is not None and is_did_key(token.iss):
         memo[text] = token
     return token

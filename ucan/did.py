@@ -7,9 +7,8 @@ files, a leading hyphen an option on a command line.
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
-
-from multiformats import MultiformatsError, multibase
 
 from .errors import BadSignature, Malformed
 
@@ -109,6 +108,8 @@ def did_key(public: bytes, curve: str = "ed25519") -> str:
         raise Malformed(
             "malformed", "A did:key here is of 32 bytes Ed25519, or of 33 bytes P-256 or secp256k1."
         )
+    from multiformats import multibase  # noqa: PLC0415 - loaded with the first key: it is a tenth of the import
+
     return _KEY + multibase.encode("base58btc", _CODECS[curve] + public)
 
 
@@ -125,6 +126,8 @@ def public_key(did: str) -> PublicKey:
     """
     if not did.startswith(_KEY + "z") or len(did) > _MAX_DID_KEY:
         raise _bad_did_key(did)
+    from multiformats import MultiformatsError, multibase  # noqa: PLC0415 - as above
+
     try:
         _, data = multibase.decode(did[len(_KEY) :])
     except (MultiformatsError, UnicodeError):
@@ -153,7 +156,10 @@ def _bad_did_key(did: str) -> Malformed:
     )
 
 
-WEAK_DIDS = frozenset(did_key(raw) for raw in SMALL_ORDER)
+@cache
+def weak_dids() -> frozenset[str]:
+    """The did:keys that anybody can sign for."""
+    return frozenset(did_key(raw) for raw in SMALL_ORDER)
 
 
 def web_did(host: str, port: int | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from .authority import Held, check_attenuation
 from .capability import Capability, parse
 from .chain import MAX_LINKS, MAX_PROOFS, Resolve, gather, height, never
-from .did import WEAK_DIDS, is_did
+from .did import is_did, weak_dids
 from .errors import BrokenChain, Malformed, NotLive
 from .jwt import VERSION, sign
 from .keys import Signer
@@ -77,7 +77,7 @@ def identity(signer: Signer, *, audience: str, expires: int, now: int, nonce: st
 
 
 def _check_audience(audience: str) -> None:
-    if not is_did(audience) or audience in WEAK_DIDS:
+    if not is_did(audience) or audience in weak_dids():
         raise Malformed("malformed", "The audience is not a DID, or is a key that anybody can sign for.")
 
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.hashes import SHA256, Hash
 
 from .capability import Capability
 from .capability import parse as parse_capability
-from .did import WEAK_DIDS, PublicKey, is_did
+from .did import PublicKey, is_did, weak_dids
 from .errors import BadSignature, Malformed, UcanError
 from .keys import Signer, is_high_s, verify
 from .strict import loads
@@ -112,7 +112,7 @@ def token_of(jws: Jws) -> Token:
     issuer, audience = claims["iss"], claims["aud"]
     if not is_did(issuer) or not is_did(audience):
         raise Malformed("malformed", "The issuer or the audience is not a DID.", check="V4")
-    if audience in WEAK_DIDS:
+    if audience in weak_dids():
         raise BadSignature("weak_key", "The audience is a key that anybody can sign for.", check="V4")
     capabilities = _capabilities(claims["att"], issuer)
     return Token(
@@ -156,17 +156,19 @@ def sign(signer: Signer, claims: Mapping[str, Any], *, typ: str = "JWT") -> str:
     return text.decode()
 
 
-def check_signature(jws: Jws, key: PublicKey) -> None:
-    """V5: the algorithm is the one of the key. V6: the signature is by the key, over the received segments.
+def check_signature(jws: Jws, *keys: PublicKey) -> None:
+    """V5: the algorithm is the one of a key. V6: the signature is by such a key, over the received segments.
 
-    ES256K has one spelling only, low s. Raises `BadSignature` (`bad_signature`).
+    `keys` are all that the issuer may sign with; which of them did is not asked of the header. ES256K has one
+    spelling only, low s. Raises `BadSignature` (`bad_signature`).
     """
     algorithm = jws.header["alg"]
-    if _CURVE_OF[algorithm] != key.curve:
+    fitting = [key for key in keys if key.curve == _CURVE_OF[algorithm]]
+    if not fitting:
         raise BadSignature("bad_signature", "The algorithm is not the one of the issuer's key.", check="V5")
     if algorithm == "ES256K" and is_high_s(jws.signature):
         raise BadSignature("bad_signature", "The ES256K signature is a second spelling (high s).", check="V6")
-    if not verify(key, jws.signature, jws.signing_input):
+    if not any(verify(key, jws.signature, jws.signing_input) for key in fitting):
         raise BadSignature("bad_signature", "The signature is not by the key of the issuer.", check="V6")
 
 

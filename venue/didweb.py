@@ -39,26 +39,26 @@ class DidWeb:
     def __init__(self, fetch: Fetch, clock: Clock) -> None:
         self._fetch = fetch
         self._clock = clock
-        self._known: dict[str, tuple[PublicKey | None, int]] = {}
+        self._known: dict[str, tuple[Sequence[PublicKey], int]] = {}
 
-    def key(self, did: str) -> PublicKey | None:
-        """The key that was learnt of a principal."""
-        found, until = self._known.get(did, (None, 0))
-        return found if until > millis(self._clock()) else None
+    def keys(self, did: str) -> Sequence[PublicKey]:
+        """The keys that were learnt of a principal; none when its document is not known."""
+        found, until = self._known.get(did, ((), 0))
+        return found if until > millis(self._clock()) else ()
 
     async def learn(self, tokens: Sequence[str]) -> None:
         """Fetch the documents of every did:web that these tokens, or the proofs in them, were issued by."""
         now = millis(self._clock())
-        wanted = {did for did in _issuers(tokens) if self._known.get(did, (None, 0))[1] <= now}
+        wanted = {did for did in _issuers(tokens) if self._known.get(did, ((), 0))[1] <= now}
         if wanted:
             await asyncio.gather(*(self._learn_one(did, now) for did in sorted(wanted)[:_MOST]))
 
     async def _learn_one(self, did: str, now: int) -> None:
         try:
-            found = _key_in(json.loads(await self._fetch(web_url(did))), did)
+            found = _keys_in(json.loads(await self._fetch(web_url(did))), did)
         except (OSError, ValueError, KeyError, TypeError, UcanError, httpx.HTTPError) as error:
             log.warning("the document of %s could not be used: %s", did, type(error).__name__)
-            self._known[did] = (None, now + _FORGOTTEN_MS)
+            self._known[did] = ((), now + _FORGOTTEN_MS)
         else:
             self._known[did] = (found, now + _KEPT_MS)
 
@@ -116,11 +116,9 @@ def _issuers(tokens: Sequence[str]) -> Iterator[str]:
             waiting += [proof for proof in proofs if isinstance(proof, str)]
 
 
-def _key_in(document: Any, did: str) -> PublicKey:
-    """The first Multikey of a document that is its subject's own. Raises for a document of somebody else."""
+def _keys_in(document: Any, did: str) -> Sequence[PublicKey]:
+    """The Multikeys of a document that are its subject's own. Raises for a document of somebody else."""
     if document["id"] != did:
         raise ValueError("the document is about another DID")
-    for method in document["verificationMethod"]:
-        if method.get("controller") == did and isinstance(method.get("publicKeyMultibase"), str):
-            return public_key(f"did:key:{method['publicKeyMultibase']}")
-    raise ValueError("the document holds no key")
+    own = [method for method in document["verificationMethod"] if method.get("controller") == did]
+    return [public_key(f"did:key:{method['publicKeyMultibase']}") for method in own[:_MOST]]

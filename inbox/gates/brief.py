@@ -30,7 +30,7 @@ Source: TypeAlias = Callable[[str, str], str | None]
 
 def snapshot_brief(
     gate_id: str,
-    raw: Mapping[str, Any],
+    raw: Brief | Mapping[str, Any],
     *,
     required: bool = False,
     pins: Mapping[str, str] | None = None,
@@ -46,8 +46,11 @@ def snapshot_brief(
     Raises `GateBriefInvalid` naming every problem.
     """
     names = ("summary", "evidence_ref", "questions")
-    fields = {name: value for name, value in read_once(raw, *names).items() if value is not None}
-    issues = [*unknown_keys(raw, *names)]
+    given = raw.as_json() if isinstance(raw, Brief) else raw
+    if not isinstance(given, Mapping):
+        raise GateBriefInvalid(gate_id, [Issue("brief", "must be a mapping")])
+    fields = {name: value for name, value in read_once(given, *names).items() if value is not None}
+    issues = [*unknown_keys(given, *names)]
     for name, limit in (("summary", MAX_SUMMARY), ("evidence_ref", MAX_EVIDENCE_REF)):
         if name in fields:
             issues += _line_issues(name, fields[name], limit)

@@ -136,7 +136,7 @@ def resolve_gate(
     payload: Any,
     resolver: Resolver | Mapping[str, Any] | None = None,
     *,
-    evidence: Mapping[str, Any] | None = None,
+    evidence: dict[str, Any] | None = None,
 ) -> GateRecord:
     """Answer a gate, from anywhere: see `GateStore.resolve`."""
     return store.resolve(id, payload, resolver, evidence=evidence)

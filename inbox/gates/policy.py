@@ -137,25 +137,30 @@ def snapshot_allowances(raw: Iterable[Allowance | Mapping[str, Any]]) -> tuple[A
 
     Raises `GateArgumentInvalid` naming every problem; its `gate_id` is empty.
     """
-    names = ("resolver_class", "step_id", "payload")
     allowances, issues = [], []
     for index, each in enumerate(raw):
-        fields = vars(each) if isinstance(each, Allowance) else read_once(each, *names)
-        found = [*json_issues(fields.get("payload"), "payload")]
-        if not isinstance(each, Allowance):
-            found += unknown_keys(each, *names)
-        if fields.get("resolver_class") not in REFUSED_CLASSES:
-            found.append(Issue("resolver_class", f"must be one of {', '.join(REFUSED_CLASSES)}"))
-        if not is_text(fields.get("step_id")):
-            found.append(Issue("step_id", "must be a string that is not blank"))
-        if "payload" not in fields:
-            found.append(Issue("payload", "required"))
+        fields, found = _allowance(vars(each) if isinstance(each, Allowance) else each)
         issues += [Issue(join(f"allowances.{index}", issue.path), issue.problem) for issue in found]
         if not found:
             allowances.append(Allowance(**{**fields, "payload": json_copy(fields["payload"])}))
     if issues:
         raise GateArgumentInvalid("", issues)
     return tuple(allowances)
+
+
+def _allowance(raw: object) -> tuple[dict[str, Any], list[Issue]]:
+    if not isinstance(raw, Mapping):
+        return {}, [Issue("$", "must be a mapping")]
+    names = ("resolver_class", "step_id", "payload")
+    fields = read_once(raw, *names)
+    issues = [*unknown_keys(raw, *names)]
+    issues += [Issue(name, "required") for name in names if name not in fields]
+    issues += json_issues(fields.get("payload"), "payload")
+    if fields.get("resolver_class") not in REFUSED_CLASSES:
+        issues.append(Issue("resolver_class", f"must be one of {', '.join(REFUSED_CLASSES)}"))
+    if not is_text(fields.get("step_id")):
+        issues.append(Issue("step_id", "must be a string that is not blank"))
+    return fields, issues
 
 
 def is_text(value: object) -> bool:

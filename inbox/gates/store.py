@@ -148,7 +148,7 @@ class GateStore(ABC):
         if row is None:
             return None
         gate = record_of(row)
-        if self._standing(gate) is not Standing.DUE:
+        if self._standing(gate, self.instant()) is not Standing.DUE:
             return gate
         with self._unit():
             self._expire([id])
@@ -158,7 +158,8 @@ class GateStore(ABC):
     def list_pending(self) -> list[GateRecord]:
         """The pending gates, oldest first."""
         gates = [record_of(row) for row in self._read_pending()]
-        due = [gate.id for gate in gates if self._standing(gate) is Standing.DUE]
+        now = self.instant()
+        due = {gate.id for gate in gates if self._standing(gate, now) is Standing.DUE}
         if due:
             with self._unit():
                 self._expire(due)
@@ -170,7 +171,7 @@ class GateStore(ABC):
         payload: Any,
         resolver: Resolver | Mapping[str, Any] | None = None,
         *,
-        evidence: Mapping[str, Any] | None = None,
+        evidence: dict[str, Any] | None = None,
     ) -> GateRecord:
         """Answer a pending gate with a JSON value, and return it settled.
 
@@ -219,13 +220,14 @@ class GateStore(ABC):
         """The one write that settles `read`, which was read as pending."""
         with self._unit():
             # Judged anew where nobody else can write: the deadline may have passed since the read.
-            in_time = self._standing(read) is Standing.OPEN
+            now = self.instant()
+            in_time = self._standing(read, now) is Standing.OPEN
             if in_time:
-                stamp = {"status": wanted.status, "resolved_at": isotime(self.instant())}
-                landed = self._update_pending(read.id, {**changes, **stamp})
+                stamp: Row = {"status": wanted.status, "resolved_at": isotime(now)}
+                landed = self._update_pending(read.id, changes | stamp)
             else:
-                self._expire([read.id])
                 landed = False
+                self._expire([read.id])
             row = self._read(read.id)
         if row is None:
             raise GateNotFound(read.id)
@@ -235,8 +237,8 @@ class GateStore(ABC):
             return gate
         raise _too_late(gate)
 
-    def _standing(self, gate: GateRecord) -> Standing:
-        return standing(gate.status == PENDING, millis(self.instant()), gate.deadline)
+    def _standing(self, gate: GateRecord, now: datetime) -> Standing:
+        return standing(gate.status == PENDING, millis(now), gate.deadline)
 
     def _schema(self, gate_id: str, schema: Any) -> dict[str, Any] | None:
         try:

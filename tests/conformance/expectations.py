@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from tests.harness.store import Store
 
+from . import matchers
 from .errors import BadScenario, Mismatch
 from .matchers import ABSENT, match, matches
 from .replies import KINDS, Reply
@@ -23,12 +24,11 @@ class Seen(NamedTuple):
 
 def check(expected: Mapping[str, Any], reply: Reply, seen: Seen) -> None:
     """Raises Mismatch when the reply is not what is expected, BadScenario for an expectation nobody knows."""
-    if not expected or (strange := expected.keys() - _WORDS):
-        raise BadScenario(f"unknown expectations: {sorted(strange) if expected else 'none at all'}")
+    check_words(expected)
     if "ok" in expected:
         _check_ok(expected["ok"], reply)
     if "error" in expected:
-        check_error(expected["error"], reply)
+        _check_error(expected["error"], reply)
     if "result" in expected:
         match(reply.result, expected["result"], "result")
     if "job" in expected:
@@ -40,10 +40,32 @@ def check(expected: Mapping[str, Any], reply: Reply, seen: Seen) -> None:
     _check_store(expected, reply, seen)
 
 
-def check_error(expected: Mapping[str, Any], reply: Reply) -> None:
+def check_words(expected: Mapping[str, Any]) -> None:
+    """Raises BadScenario for any word of an expectation that nobody knows, reached or not."""
+    _only(expected, _WORDS, "an expectation")
+    if not expected:
+        raise BadScenario("a step that expects nothing proves nothing")
+    if expected.get("ok", "any") not in (True, False, "any"):
+        raise BadScenario(f"ok is true, false or any, not {expected['ok']!r}")
+    if "inbox_count" in expected and expected["inbox_count"].keys() != {"owner", "count"}:
+        raise BadScenario("inbox_count has an owner and a count")
+    error = expected.get("error", {})
+    _only(error, _ERROR_WORDS, "error")
+    kind = error.get("kind", {"$in": []})
+    _only(dict.fromkeys(kind["$in"] if isinstance(kind, dict) else [kind]), set(KINDS.values()), "kind")
+    for name in ("result", "job", "verdict", "record"):
+        matchers.check_words(expected.get(name), name)
+    for one in expected.get("one_of", ()):
+        check_words(one)
+
+
+def _only(words: Mapping[str, Any], known: set[str], where: str) -> None:
+    if strange := words.keys() - known:
+        raise BadScenario(f"unknown words in {where}: {sorted(strange)}")
+
+
+def _check_error(expected: Mapping[str, Any], reply: Reply) -> None:
     """Check a refusal: its kind, its text, its HTTP status."""
-    if strange := expected.keys() - _ERROR_WORDS:
-        raise BadScenario(f"unknown words in error: {sorted(strange)}")
     if reply.ok:
         raise Mismatch("expected a refusal, and there was none")
     if "kind" in expected:
@@ -59,8 +81,6 @@ def check_error(expected: Mapping[str, Any], reply: Reply) -> None:
 
 
 def _check_ok(expected: Any, reply: Reply) -> None:
-    if expected not in (True, False, "any"):
-        raise BadScenario(f"ok is true, false or any, not {expected!r}")
     if expected is True and not reply.ok:
         raise Mismatch(f"refused ({reply.code}, {reply.http}): {reply.error}")
     if expected is False and reply.ok:
@@ -68,9 +88,6 @@ def _check_ok(expected: Any, reply: Reply) -> None:
 
 
 def _check_kind(expected: Any, reply: Reply) -> None:
-    wanted = expected.get("$in", ()) if isinstance(expected, dict) else [expected]
-    if strange := set(wanted) - set(KINDS.values()):
-        raise BadScenario(f"unknown kinds of error: {sorted(strange)}")
     if not matches(reply.kind, expected):
         raise Mismatch(
             f"kind: expected {expected}, got {reply.kind} ({reply.code}, {reply.http}): {reply.error}"
@@ -101,8 +118,6 @@ def _check_one_of(expected: list[Any], reply: Reply, seen: Seen) -> None:
 def _check_store(expected: Mapping[str, Any], reply: Reply, seen: Seen) -> None:
     if "inbox_count" in expected:
         said = expected["inbox_count"]
-        if said.keys() != {"owner", "count"}:
-            raise BadScenario("inbox_count has an owner and a count")
         match(seen.store.count("request", owner=said["owner"]), said["count"], "inbox_count")
     if "no_job" in expected:
         made = seen.store.count("job") - seen.jobs_before

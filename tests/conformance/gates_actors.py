@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from tests.conformance.gates_reply import Reply
-from tests.conformance.gates_world import PATIENCE, World
+from .gates_reply import Reply
+from .gates_world import PATIENCE, World
 
 # Processes are forked from a server that has only the library loaded, so each starts in milliseconds and none
 # has seen a model.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from tests.conformance.gates_match import CaseNotUnderstood
+from .gates_match import CaseNotUnderstood
 
 
 class Flipping(Mapping[str, Any]):
@@ -77,7 +77,7 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], tuple[Any, ...]], Any]] = {
 
 
 def _model(name: str) -> Any:
-    from tests.conformance import gates_models  # noqa: PLC0415 - GR-06 has an actor that must never have seen the models
+    from . import gates_models  # noqa: PLC0415 - GR-06 has an actor that must never have seen the models
 
     return getattr(gates_models, name)
 

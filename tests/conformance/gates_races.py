@@ -3,11 +3,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.conformance.gates_match import CaseNotUnderstood, match
-from tests.conformance.gates_probes import OWNER
-from tests.conformance.gates_reply import Reply, done
-from tests.conformance.gates_runner import EXPECTATIONS, HARNESS, CaseRun, Step
-from tests.conformance.gates_world import World, file_of
+from .gates_match import CaseNotUnderstood, match
+from .gates_probes import OWNER
+from .gates_reply import Reply, done
+from .gates_runner import EXPECTATIONS, HARNESS, CaseRun, Step
+from .gates_world import World, file_of
 
 _COUNT_WRITES = """
 CREATE TABLE IF NOT EXISTS harness_writes (gate TEXT);

@@ -47,6 +47,18 @@ def match(actual: Any, expected: Any, place: str, parent: Any = None) -> None:
         _demand(same(actual, expected), actual, expected, place)
 
 
+def check_words(expected: Any, place: str) -> None:
+    """Raises BadScenario for a matcher that nobody knows, wherever it stands, reached or not."""
+    if isinstance(expected, Mapping):
+        for key, value in expected.items():
+            if key.startswith("$") and key not in MATCHERS:
+                raise BadScenario(f"{place}: unknown matcher {key}")
+            check_words(value, f"{place}.{key}")
+    elif isinstance(expected, list):
+        for item in expected:
+            check_words(item, place)
+
+
 def matches(actual: Any, expected: Any, parent: Any = None) -> bool:
     """Whether `match` would accept this."""
     try:
@@ -71,8 +83,6 @@ def canonical(value: Any) -> str:
 def _match_object(actual: Any, expected: Mapping[str, Any], place: str, parent: Any) -> None:
     plain = {key: value for key, value in expected.items() if not key.startswith("$")}
     for name in expected.keys() - plain.keys():
-        if name not in MATCHERS:
-            raise BadScenario(f"{place}: unknown matcher {name}")
         MATCHERS[name](actual, expected[name], place, parent)
     if plain or not expected:
         _demand(isinstance(actual, dict), actual, plain, place)

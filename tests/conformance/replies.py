@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {
     "not_writable": "denied",
     "operator_refused": "denied",
     "weak_credential": "denied",
+    "token_refused": "denied",
     "unknown_host": "denied",
     "foreign_origin": "denied",
     "agent_refused": "agent_refused",

@@ -1,5 +1,6 @@
 """Plays a scenario step by step. What it does not know is an error, never a pass."""
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ import httpx
 from tests.harness.venue import until
 
 from .errors import BadScenario, Mismatch
-from .expectations import PARALLEL_WORDS, Seen, check
+from .expectations import PARALLEL_WORDS, Seen, check, check_words
 from .matchers import match
 from .replies import Reply
 from .stage import HOME, Stage
@@ -42,6 +43,7 @@ def _play_step(stage: Stage, step: Mapping[str, Any]) -> None:
     if step.get("op") == "parallel":
         _play_parallel(stage, step)
         return
+    check_words(step["expect"])
     if "after" in step:
         raise BadScenario("after: only one of several steps at once can wait for another")
     store = stage.venue(HOME).store
@@ -70,8 +72,11 @@ def _act_out(stage: Stage, step: Mapping[str, Any]) -> Reply:
 
 
 def _known(stage: Stage, who: str) -> str:
-    name = who.partition("@")[0].partition("!")[0]
-    if not (stage.cast.knows(name) or name in ("anonymous", *_NO_ACCOUNT) or stage.is_venue(name)):
+    """A principal as the scenario names it: `bob`, `alice!expired`, `bob@venueB`. Raises BadScenario."""
+    found = re.fullmatch(r"([\w.]+)(@\w+)?(!expired|!tampered)?", who)
+    name, venue = (found[1], (found[2] or "@venue")[1:]) if found else ("", "")
+    known = stage.cast.knows(name) or name in ("anonymous", *_NO_ACCOUNT) or stage.is_venue(name)
+    if not known or not stage.is_venue(venue):
         raise BadScenario(f"unknown principal: {who}")
     return who
 

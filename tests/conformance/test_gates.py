@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance import gates_races  # noqa: F401 - adds its operations to the runner
-from tests.conformance.gates_match import MATCHERS, CaseFailed, CaseNotUnderstood
-from tests.conformance.gates_reply import done
-from tests.conformance.gates_runner import HARNESS, run_case
+from . import gates_races  # noqa: F401 - adds its operations to the runner
+from .gates_match import MATCHERS, CaseFailed, CaseNotUnderstood
+from .gates_reply import done
+from .gates_runner import HARNESS, run_case
 
 OURS = Path(__file__).resolve().parent.parent / "data" / "gates.json"
 SHARED = OURS.parents[3] / "shared" / "conformance" / "gates.json"

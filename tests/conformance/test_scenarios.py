@@ -12,7 +12,7 @@ from .stage import Stage, Workshop
 
 
 @pytest.mark.cases("scenarios")
-def test_scenario(scenario: Mapping[str, Any], workshop: Workshop, tmp_path: Path) -> None:
+def test_scenario(scenario: Mapping[str, Any], workshop: Workshop, directory: Path) -> None:
     """The venue does what the scenario says."""
-    with Stage(workshop, tmp_path, scenario, catalogue.scenarios()) as stage:
+    with Stage(workshop, directory, scenario, catalogue.scenarios()) as stage:
         play(stage, scenario)

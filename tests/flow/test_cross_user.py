@@ -136,7 +136,7 @@ def test_delegation_to_nobody(venue: Served, bob: Actor) -> None:
     """A sound delegation into an inbox that does not exist delivers nothing."""
     nobody = Actor(venue.http, venue.did, signer=new_signer())
     proof = nobody.grant(bob.did, "h/", "hitl/request")
-    refused(bob.invoke("v/ops/hitl/request", {**REQUEST, "user": nobody.did}, [proof]), "denied")
+    refused(bob.invoke("v/ops/hitl/request", {**REQUEST, "user": nobody.did}, [proof]), "not_found")
     assert nobody.run("v/ops/hitl/list").ok() == {"items": [], "count": 0}
 
 

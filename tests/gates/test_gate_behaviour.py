@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from gate_stores import OWNER, REMOTE, RULE, STORES, T0, Approval, StillClock
+from pydantic import BaseModel, ConfigDict
 
 from inbox.gates import (
     Allowance,
@@ -35,6 +36,7 @@ from inbox.gates import (
     Rule,
     open_gate,
     resolve_gate,
+    snapshot_brief,
 )
 
 # -- what is handed in -----------------------------------------------------------------------------
@@ -215,6 +217,7 @@ def test_values_may_be_given_as_values(store: GateStore) -> None:
         (GateRuleInvalid, {"rule": "owners"}, {"rule"}),
         (GateBriefInvalid, {"summary": " ", "evidence_ref": 7}, {"summary", "evidence_ref"}),
         (GateBriefInvalid, {"questions": [{}, 7]}, {"questions.0.id", "questions.0.options", "questions.1"}),
+        (GateBriefInvalid, {"questions": []}, {"questions"}),
         (GateBriefInvalid, {"summary": "a\u2028b"}, {"summary"}),
         (GateSchemaInvalid, {"schema": {"type": "strng", "required": "a"}}, {"type", "required"}),
         (GateSchemaInvalid, {"schema": {"$ref": "http://127.0.0.1:1/schema.json"}}, {"$"}),
@@ -230,6 +233,68 @@ def test_what_is_bad_is_named_whole_and_writes_nothing(
     assert all(issue.problem in str(caught.value) for issue in caught.value.issues)
     assert caught.value.gate_id == "g1"
     assert store.get("g1") is None
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    approved: bool
+
+
+@pytest.mark.parametrize("approved", ["false", "true", 0, 1, 1.0, None, [], {}])
+def test_only_a_boolean_is_a_boolean(store: GateStore, approved: Any) -> None:
+    open_gate(store, id="g1", prompt="p", schema=Strict)
+    for payload in ({"approved": approved}, {"approved": True, "extra": 1}, approved, {}):
+        with pytest.raises(GatePayloadInvalid):
+            store.resolve("g1", payload, OWNER)
+    assert [gate.id for gate in store.list_pending()] == ["g1"]
+    assert store.cancel("g1").status == "cancelled"  # withdrawing needs no payload, however strict the schema
+
+
+def test_fifty_gates_with_one_prompt_are_fifty_gates(store: GateStore) -> None:
+    opened = [open_gate(store, prompt="Ship?", schema=int) for _ in range(50)]
+    assert len({gate.id for gate in opened}) == 50
+    for number, gate in enumerate(opened):
+        store.resolve(gate.id, number, OWNER)
+    assert [gate.wait() for gate in opened] == list(range(50))
+
+
+@pytest.mark.parametrize("raw", [None, 7, "text", [("summary", "s")]])
+def test_a_brief_is_a_mapping(raw: Any) -> None:
+    with pytest.raises(GateBriefInvalid):
+        snapshot_brief("g1", raw)
+
+
+def test_a_brief_is_its_own_snapshot() -> None:
+    brief = snapshot_brief("g1", {"summary": "s", "evidence_ref": "/e"})
+    assert snapshot_brief("g1", brief, required=True) == brief
+
+
+@pytest.mark.parametrize(
+    ("anchor", "problem"),
+    [
+        ("head/a.py#L1-L3", None),
+        ("head/a.py#L3", None),
+        ("head/a.py#L4", "outside"),
+        ("head/a.py#L0-L1", "outside"),
+        ("head/a.py#L3-L2", "outside"),
+        ("head/b.py#L1", "no file"),
+        ("base/b.py#L99", None),
+        ("see a.py#L99 in head", None),
+    ],
+)
+def test_an_anchor_lies_inside_its_file(anchor: str, problem: str | None) -> None:
+    files = {("abc123", "a.py"): "one\ntwo\nthree"}
+
+    def check() -> None:
+        snapshot_brief(
+            "g1", {"evidence_ref": anchor}, pins={"head": "abc123"}, source=lambda *at: files.get(at)
+        )
+
+    if problem is None:
+        check()
+    else:
+        with pytest.raises(GateBriefInvalid, match=problem):
+            check()
 
 
 # -- who resolves ----------------------------------------------------------------------------------
@@ -304,6 +369,7 @@ def test_what_the_product_is_asked_with_is_a_copy(clock: StillClock) -> None:
         [{"resolver_class": "coordinator", "step_id": "s"}],
         [{"resolver_class": "coordinator", "step_id": "s", "payload": math.nan}],
         [{"resolver_class": "coordinator", "step_id": "s", "payload": 1, "expires": 1}],
+        [7],
     ],
 )
 def test_half_an_allowance_is_none(allowances: Any) -> None:

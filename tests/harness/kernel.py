@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inbox.clock import millis
+from inbox.events import Bells
 from inbox.model import GrantPolicy, Limits
 from inbox.store.base import Transaction
 from inbox.store.migrate import migrations
@@ -56,6 +57,17 @@ class Kernel:
     invoker: Invoker
     path: Path
     told: list[frozenset[str]] = field(default_factory=list)
+    bells: Bells = field(default_factory=Bells)
+
+    def hear(self, topics: frozenset[str]) -> None:
+        """What the database tells after a commit."""
+        self.told.append(topics)
+        self.bells.ring(topics)
+
+    def register(self, tx: Transaction) -> None:
+        """Give three persons an inbox."""
+        for number in (1, 2, 3):
+            users.register(tx, self.person(number).did, self.clock.millis)
 
     def person(self, number: int) -> Caller:
         """A registered person."""
@@ -123,11 +135,9 @@ async def kernel(
         catalogue={},
     )
     built = Kernel(db, world, clock, Invoker(db, world, Registry(operations, world.dids)), path)
-    await db.open(built.told.append)
+    await db.open(built.hear)
     try:
-        for number in (1, 2, 3):
-            did = built.person(number).did
-            await db.write(lambda tx, did=did: users.register(tx, did, clock.millis))
+        await db.write(built.register)
         yield built
     finally:
         await db.close()

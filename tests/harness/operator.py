@@ -13,21 +13,18 @@ from venue.didweb import DidWeb
 from .site import Site, no_web
 
 
-async def open_inboxes(site: Site, clock: Clock, users: Sequence[Mapping[str, str]]) -> None:
-    """`venue user add`, for each of these inputs of `user:create`. Raises OpsError."""
+async def admitted(
+    site: Site, clock: Clock, users: Sequence[Mapping[str, str]], sign_ins: Sequence[str] = ()
+) -> list[str]:
+    """`venue user add` for each of these inputs of `user:create`, then `venue user signin` for these names.
 
-    async def work(venue: Local) -> None:
-        for user in users:
-            await venue.run("v/ops/user/create", dict(user))
-
-    await _as_operator(site, clock, work)
-
-
-async def signed_in(site: Site, clock: Clock, names: Sequence[str]) -> list[str]:
-    """`venue user signin`, for each of these managed users: their bearers."""
+    Returns the bearers of those who were signed in. Raises OpsError.
+    """
 
     async def work(venue: Local) -> list[str]:
-        return [await venue.write(lambda call, name=name: sign_in(call, name, MAX_SESSION)) for name in names]
+        for user in users:
+            await venue.run("v/ops/user/create", dict(user))
+        return await venue.write(lambda call: [sign_in(call, name, MAX_SESSION) for name in sign_ins])
 
     signed: list[str] = await _as_operator(site, clock, work)
     return signed

@@ -74,8 +74,7 @@ class Cast:
         """Give the users their accounts, and sign the managed ones in."""
         brought = [{"did": key_of(name).did} for name in REGISTERED]
         managed = [{"username": name} for name in MANAGED]
-        self._venue.on_loop(operator.open_inboxes(self._venue.site, self._clock, [*managed, *brought]))
-        self._sign_in()
+        self._sign_in([*managed, *brought])
 
     def knows(self, name: str) -> bool:
         """Whether this is the name of somebody in the cast."""
@@ -132,8 +131,8 @@ class Cast:
         live = read(self.sign_in_of(name))
         return sign(self._venue.signer, {**live.claims, "exp": self._clock.seconds - 1}, typ=str(live.typ))
 
-    def _sign_in(self) -> None:
-        bearers = self._venue.on_loop(operator.signed_in(self._venue.site, self._clock, MANAGED))
+    def _sign_in(self, new: Sequence[Mapping[str, str]] = ()) -> None:
+        bearers = self._venue.on_loop(operator.admitted(self._venue.site, self._clock, new, MANAGED))
         self._sign_ins = dict(zip(MANAGED, bearers, strict=True))
 
     def enrol(self, names: Sequence[str]) -> None:

@@ -335,7 +335,7 @@ def test_a_resolved_key_is_never_memoised() -> None:
     text = write(ALICE, claims(ALICE, DAVE.did, resource, "crud", iss="did:web:example.com"))
 
     def resolve(did: str) -> Any:
-        return public_key(keys[did].key_did) if did in keys else None
+        return [public_key(keys[did].key_did)] if did in keys else []
 
     memo: dict[str, Any] = {}
     assert may(text, resource=resource, resolve=resolve, memo=memo).root == "owner"

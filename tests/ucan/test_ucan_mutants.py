@@ -43,8 +43,8 @@ MUTANTS = {
     ),
     "the key is the one that kid names": (
         "chain.py",
-        "key_of(token.iss, resolve)",
-        "key_of('did:key:' + token.header.get('kid', token.iss[8:]), resolve)",
+        "keys_of(token.iss, resolve)",
+        "keys_of('did:key:' + token.header.get('kid', token.iss[8:]), resolve)",
     ),
     "only the leaf is live": (
         "chain.py",
@@ -57,8 +57,8 @@ MUTANTS = {
     "revocation is not looked at": ("chain.py", "if revoked(token.hash):", "if revoked(token.nnc or ''):"),
     "the signature is not looked at": (
         "jwt.py",
-        "if not verify(key, jws.signature, jws.signing_input):",
-        "if not key:",
+        "if not any(verify(key, jws.signature, jws.signing_input) for key in fitting):",
+        "if not fitting:",
     ),
     "the signature is over the header alone": (
         "jwt.py",

@@ -144,7 +144,7 @@ def admit_user(act: Act, did: str) -> Reply:
     venue = act.stage.venue(act.who)
     user = {"username": did.rpartition(":")[2]} if managed_by(did) == venue.did else {"did": did}
     try:
-        venue.on_loop(operator.open_inboxes(venue.site, venue.clock, [user]))
+        venue.on_loop(operator.admitted(venue.site, venue.clock, [user]))
     except OpsError as error:
         return refused(error.code, str(error))
     return Reply()
