@@ -51,6 +51,7 @@ OPERATIONS = (
     *user.OPERATIONS,
     *audit.OPERATIONS,
 )
+_CORS_HEADERS = ["content-type", "authorization", "x-covia-ucans", "idempotency-key", "last-event-id"]
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
 
@@ -116,22 +117,21 @@ def create_app(
     for module in (discovery, invoke, jobs, operation_routes, streams, values):
         app.include_router(module.router)
     problems.install(app)
+    _protect(app, settings, entropy)
+    return app
+
+
+def _protect(app: FastAPI, settings: Settings, entropy: Callable[[int], bytes]) -> None:
+    """Wrap the application: the guard outermost, within it the answers to other origins, if any."""
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "HEAD", "POST", "PUT"],
-            allow_headers=[
-                "content-type",
-                "authorization",
-                "x-covia-ucans",
-                "idempotency-key",
-                "last-event-id",
-            ],
+            allow_headers=_CORS_HEADERS,
             expose_headers=["ETag", "Location", "Retry-After", "X-Request-Id"],
         )
     app.add_middleware(Guard, settings=settings, entropy=entropy)
-    return app
 
 
 class Life:

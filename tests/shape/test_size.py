@@ -44,6 +44,14 @@ def test_the_usual_module_and_function_are_short() -> None:
     assert statistics.median(functions) <= 10
 
 
+def _is_public(node: ast.stmt) -> bool:
+    """A class or function that others may use; an overload says nothing that its function does not."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    overloads = any(isinstance(mark, ast.Name) and mark.id == "overload" for mark in node.decorator_list)
+    return not node.name.startswith("_") and not overloads
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_public_things_say_what_they_decide(path: Path) -> None:
     """Every module, and every public class and function in it, has a docstring."""
@@ -52,9 +60,7 @@ def test_public_things_say_what_they_decide(path: Path) -> None:
         return
     assert ast.get_docstring(tree), "the module has no docstring"
     for node in tree.body:
-        if isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        ) and not node.name.startswith("_"):
+        if _is_public(node):
             assert ast.get_docstring(node), node.name
 
 
