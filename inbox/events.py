@@ -27,15 +27,21 @@ def append(tx: Transaction, feed: str, kind: str, subject: str, at: int) -> int:
     """Write one event into a user's feed and return its version; the feed's topic is told after commit."""
     row = tx.one("feed.bump", feed=feed)
     assert row is not None  # noqa: S101 - RETURNING on an upsert always has a row
-    version: int = row["version"]
-    tx.run("event.insert", feed=feed, version=version, at=at, kind=kind, subject=subject)
+    new: int = row["version"]
+    tx.run("event.insert", feed=feed, version=new, at=at, kind=kind, subject=subject)
     tx.tell(feed_topic(feed))
-    return version
+    return new
 
 
 def read_after(tx: Transaction, feed: str, after: int, limit: int = 500) -> Sequence[Event]:
     """The events of a feed that came after a version, oldest first."""
     return [Event(**row) for row in tx.all("event.after", feed=feed, after=after, limit=limit)]
+
+
+def version(tx: Transaction, feed: str) -> int:
+    """The version of a feed: that of its last event, 0 before the first."""
+    row = tx.one("feed.version", feed=feed)
+    return 0 if row is None else int(row["version"])
 
 
 def feed_topic(feed: str) -> str:

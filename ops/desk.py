@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from inbox import requests
+from inbox import events, requests
 from inbox.errors import AlreadySettled, Expired
+from inbox.events import Event
 from inbox.store.base import Row
 
 from . import access, jobs, receipts, settle, values
@@ -85,6 +86,15 @@ class Desk:
         except Expired:
             await self._units.expire_due()
             await self._units.write(caller, work)
+
+    async def feed(self, caller: Caller, after: int) -> tuple[int, Sequence[Event]]:
+        """The version of the caller's own feed, and what came after one, oldest first, a page at a time."""
+
+        def work(call: Call) -> tuple[int, Sequence[Event]]:
+            found = events.read_after(call.tx, caller.user, after)
+            return events.version(call.tx, caller.user), found
+
+        return await self._units.read(caller, work)
 
     async def refuse(self, job_id: str, what: str, caller: Caller) -> None:
         """A message, a pause or a resume: no job of this venue takes one. Raises WrongState, NoSuchJob."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from inbox.clock import Clock, millis, system_clock
 from inbox.errors import InboxError, SchemaMismatch
@@ -33,7 +34,8 @@ from .auth import Authenticator
 from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
-from .routes import discovery, invoke, jobs, values
+from .limits import Rates
+from .routes import discovery, invoke, jobs, streams, values
 from .routes import operations as operation_routes
 from .waiting import Waiters
 
@@ -107,12 +109,27 @@ def create_app(
         db,
         world,
         web,
+        Rates(clock, settings.limits.requests_per_second, settings.limits.burst),
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operation_routes, values):
+    for module in (discovery, invoke, jobs, operation_routes, streams, values):
         app.include_router(module.router)
     problems.install(app)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "HEAD", "POST", "PUT"],
+            allow_headers=[
+                "content-type",
+                "authorization",
+                "x-covia-ucans",
+                "idempotency-key",
+                "last-event-id",
+            ],
+            expose_headers=["ETag", "Location", "Retry-After", "X-Request-Id"],
+        )
     app.add_middleware(Guard, settings=settings, entropy=entropy)
     return app
 

@@ -23,6 +23,7 @@ from ucan.jwt import Jws, check_signature, read
 from ucan.verify import Verdict, authenticate, self_issued
 
 from .didweb import DidWeb
+from .limits import Rates
 from .problems import HttpProblem
 
 OPERATOR_TYPE = "venue-operator+jwt"
@@ -44,20 +45,34 @@ class Authenticator:
     """Turns the headers of a request into a caller."""
 
     def __init__(
-        self, db: Database, world: World, web: DidWeb, *, auto_create: bool, require_audience: bool
+        self,
+        db: Database,
+        world: World,
+        web: DidWeb,
+        rates: Rates,
+        *,
+        auto_create: bool,
+        require_audience: bool,
     ) -> None:
         self._db = db
         self._world = world
         self._web = web
+        self._rates = rates
         self._auto_create = auto_create
         self._require_audience = require_audience
         self._admitted: set[str] = set()
 
     async def identify(self, authorization: str | None, channel: str) -> Identified:
-        """The caller that this Authorization header names.
+        """The caller that this Authorization header names, if they do not call too fast.
 
-        Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger.
+        Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger,
+        TooFast (`rate_limited`).
         """
+        found = await self._found(authorization, channel)
+        self._rates.check(found.caller.did)
+        return found
+
+    async def _found(self, authorization: str | None, channel: str) -> Identified:
         if authorization is None:
             public = f"{self._world.did}:public"
             return Identified(Caller(public, public, Kind.ANONYMOUS, channel=channel))

@@ -90,6 +90,8 @@ class LimitTable(_Table):
     posts_per_minute: Ceiling = None
     workspace: int = Field(default=64 * 1024 * 1024, gt=0)
     streams: int = Field(default=20, gt=0)
+    requests_per_second: Ceiling = 100
+    burst: int = Field(default=300, gt=0)
 
 
 class Settings(_Table):

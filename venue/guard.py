@@ -42,9 +42,15 @@ class Guard:
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
 
+        head = scope["method"] == "HEAD"
+        if head:
+            scope = {**scope, "method": "GET"}
+
         async def stamped(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *_HEADERS, (b"x-request-id", identifier.encode())]
+            elif head:
+                message = {**message, "body": b""}
             await send(message)
 
         refusal = self._refusal(scope["method"], headers)

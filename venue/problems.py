@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from inbox.errors import AlreadySettled, Expired, InboxError
+from inbox.errors import AlreadySettled, Expired, InboxError, TooFast
 from ops.errors import OpsError
 
 from .respond import json_response
@@ -50,6 +50,7 @@ STATUS = {
     "too_many_open": 429,
     "rate_limited": 429,
     "too_many_streams": 429,
+    "not_configured": 501,
     "store": 503,
     "store_busy": 503,
     "schema": 503,
@@ -59,7 +60,6 @@ STATUS = {
 
 _RETRY_AFTER = {
     "too_many_open": 60,
-    "rate_limited": 60,
     "too_many_streams": 10,
     "store_busy": 1,
     "shutting_down": 2,
@@ -74,11 +74,12 @@ class HttpProblem(Exception):
         self.code = code
 
 
-def problem(code: str, message: str, **more: Any) -> Response:
-    """The response that a refusal amounts to."""
+def problem(code: str, message: str, retry_after: int | None = None, **more: Any) -> Response:
+    """The response that a refusal amounts to; `retry_after` is in seconds."""
     headers = {"WWW-Authenticate": "Bearer"} if STATUS[code] == 401 else {}
-    if code in _RETRY_AFTER:
-        headers["Retry-After"] = str(_RETRY_AFTER[code])
+    seconds = retry_after or _RETRY_AFTER.get(code)
+    if seconds is not None:
+        headers["Retry-After"] = str(seconds)
     return json_response({"error": message, "code": code, **more}, STATUS[code], headers)
 
 
@@ -95,6 +96,8 @@ async def _refusal(_: Request, error: Exception) -> Response:
     if STATUS[code] >= 500:
         log.error("a request failed: %s", code, exc_info=error)
         return problem(code, "The venue cannot do this just now; nothing was changed")
+    if isinstance(error, TooFast):
+        return problem(code, str(error), retry_after=error.retry_after)
     if isinstance(error, AlreadySettled | Expired):
         return problem(code, str(error), how=error.how, when=error.when)
     return problem(code, str(error))
@@ -105,7 +108,12 @@ async def _framework(request: Request, error: Exception) -> Response:
     if status == 404:
         return problem("no_endpoint", f"Endpoint {request.method} {request.url.path} not found")
     if status == 405:
-        return problem("method_not_allowed", f"{request.method} is not allowed on {request.url.path}")
+        allowed = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=allowed)
+        refusal = problem("method_not_allowed", f"{request.method} is not allowed on {request.url.path}")
+        refusal.headers.update(allowed)
+        return refusal
     return json_response({"error": "The request could not be read", "code": "invalid_json"}, status)
 
 

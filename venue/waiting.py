@@ -12,13 +12,15 @@ from typing import Any
 
 from fastapi import Request
 
-from inbox.events import Bells, job_topic
+from inbox.events import Bells, Event, feed_topic, job_topic
 from ops.desk import Desk
 from ops.model import Caller, JobStatus
 
 from .problems import HttpProblem
 
 _HEARTBEAT = 5.0
+_FURTHEST_BACK = 10_000
+_OF_JOBS = "job."  # jobs have streams of their own
 Recheck = Callable[[], Awaitable[Any]]
 
 
@@ -59,28 +61,53 @@ class Waiters:
         finally:
             gone.cancel()
 
-    async def frames(self, job_id: str, caller: Caller, recheck: Recheck) -> AsyncIterator[str]:
-        """The frames of a job's stream: its record now, then at every change; the last one finishes it.
+    async def job_frames(self, job_id: str, caller: Caller, recheck: Recheck) -> AsyncIterator[str]:
+        """The frames of a job's stream: its record now, then at every change; the last one finishes it."""
+        last = None
+        async for _ in self._rings(job_topic(job_id), recheck):
+            record = await self._desk.job(job_id, caller)
+            if record["updated"] != last or _is_finished(record):
+                yield _frame("job-update", record)
+                last = record["updated"]
+            else:
+                yield ": still here\n\n"
+            if _is_finished(record):
+                return
+
+    async def feed_frames(self, caller: Caller, after: int | None, recheck: Recheck) -> AsyncIterator[str]:
+        """The frames of a user's feed: every change after a version, each with that version as its id.
+
+        Without a version, or with one that is too old or was never given out, it begins with `resync`: load
+        everything, and go on from the version that it names.
+        """
+        async for _ in self._rings(feed_topic(caller.user), recheck):
+            version, events = await self._desk.feed(caller, after or 0)
+            if after is None or after > version or version - after > _FURTHEST_BACK:
+                after = version
+                yield _frame("resync", {"version": version}, version)
+                continue
+            if not events:
+                yield ": still here\n\n"
+            while events:
+                for event in events:
+                    if not event.kind.startswith(_OF_JOBS):
+                        yield _feed_frame(event)
+                after = events[-1].version
+                _, events = await self._desk.feed(caller, after)
+
+    async def _rings(self, topic: str, recheck: Recheck) -> AsyncIterator[None]:
+        """Once at the start, at every ring of a topic, and at every heartbeat, while the stream may live.
 
         `recheck` raises once the bearer is no longer good; then the stream ends and says no more.
         """
-        last = None
-        with self._bells.listening(job_topic(job_id)) as bell:
+        with self._bells.listening(topic) as bell:
             while not self._stopping:
                 bell.clear()
                 try:
                     await recheck()
                 except Exception:  # noqa: BLE001 - whatever is wrong now, it gets nothing more
                     return
-                record = await self._desk.job(job_id, caller)
-                if record["updated"] != last or _is_finished(record):
-                    # In ASCII: some readers end a line at U+2028 too, and would cut the record there.
-                    yield f"event: job-update\ndata: {json.dumps(record)}\n\n"
-                    last = record["updated"]
-                else:
-                    yield ": still here\n\n"
-                if _is_finished(record):
-                    return
+                yield
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_HEARTBEAT):
                         await bell.wait()
@@ -101,6 +128,17 @@ class Waiters:
         """Raises HttpProblem (`too_many_streams`) when the caller has as many streams as it may have."""
         if self._streams.get(caller.did, 0) >= self._most:
             raise HttpProblem("too_many_streams", f"At most {self._most} streams at once (streams)")
+
+
+def _frame(event: str, data: Any, version: int | None = None) -> str:
+    # In ASCII: some readers end a line at U+2028 too, and would cut the record there.
+    name = "" if version is None else f"id: {version}\n"
+    return f"{name}event: {event}\ndata: {json.dumps(data)}\n\n"
+
+
+def _feed_frame(event: Event) -> str:
+    data = {"id": event.subject, "kind": event.kind, "version": event.version, "at": event.at}
+    return _frame("change", data, event.version)
 
 
 def _is_finished(record: dict[str, Any]) -> bool:

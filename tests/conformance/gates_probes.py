@@ -13,7 +13,6 @@ from inbox.gates import errors
 from inbox.gates.model import ACTOR_CLASSES, DELEGATE_CLASSES, RESOLVER_CLASSES
 from inbox.gates.sqlite import SqliteGateStore
 from inbox.jsonvalue import Issue
-from tests.conformance.gates_match import CaseNotUnderstood
 
 from .gates_match import CaseNotUnderstood
 

@@ -8,12 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from inbox.gates.model import isotime
-from tests.conformance import gates_probes
-from tests.conformance.gates_actors import Actor, ProcessActor, ThreadActor
-from tests.conformance.gates_bind import bind
-from tests.conformance.gates_match import CaseFailed, CaseNotUnderstood, match
-from tests.conformance.gates_reply import Reply, done, failed
-from tests.conformance.gates_world import T0, World, file_of
 
 from . import gates_probes
 from .gates_actors import Actor, ProcessActor, ThreadActor

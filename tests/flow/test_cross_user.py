@@ -89,31 +89,37 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("known", [True, False])
-def test_delegation_with_one_thing_wrong(
-    venue: Served, ada: Actor, bob: Actor, fault: str, known: bool
-) -> None:
+def test_delegation_with_one_thing_wrong(venue: Served, ada: Actor, bob: Actor, fault: str) -> None:
     """403, nothing stored, and the same words whether the target has an inbox here or not."""
-    target = ada if known else Actor(venue.http, venue.did, signer=new_signer())
-    proofs = {
-        "none": list,
-        "another audience": lambda: [target.grant(new_signer().did, "h/", "hitl/request")],
-        "another ability": lambda: [target.grant(bob.did, "h/", "crud/read")],
-        "another place": lambda: [target.grant(bob.did, "w/", "hitl/request")],
-        "another owner": lambda: [bob.grant(bob.did, f"{target.did}/h/", "hitl/request")],
-        "expired": lambda: [_expired(target, bob)],
-        "tampered": lambda: [_tampered(target.grant(bob.did, "h/", "hitl/request"))],
-        "narrower": lambda: [target.grant(bob.did, "h/inner", "hitl/request")],
-    }[fault]()
-    reply = bob.invoke("v/ops/hitl/request", {**REQUEST, "user": target.did}, proofs)
-    refused(reply, "denied")
+    said = set()
+    for target in (ada, Actor(venue.http, venue.did, signer=new_signer())):
+        reply = bob.invoke("v/ops/hitl/request", {**REQUEST, "user": target.did}, _proofs(fault, target, bob))
+        refused(reply, "denied")
+        said.add(json.dumps(reply.body).replace(target.did, "?"))
+    assert len(said) == 1
     assert bob.read("j").ok()["value"] == {}
     assert ada.run("v/ops/hitl/list").ok()["count"] == 0
-    _SAID.setdefault(fault, set()).add(json.dumps(reply.body).replace(target.did, "?"))
-    assert len(_SAID[fault]) == 1
 
 
-_SAID: dict[str, set[str]] = {}
+def _proofs(fault: str, target: Actor, bob: Actor) -> list[str]:
+    """A good delegation with one thing wrong."""
+    good = (bob.did, "h/", "hitl/request")
+    match fault:
+        case "another audience":
+            return [target.grant(new_signer().did, *good[1:])]
+        case "another ability":
+            return [target.grant(bob.did, "h/", "crud/read")]
+        case "another place":
+            return [target.grant(bob.did, "w/", "hitl/request")]
+        case "another owner":
+            return [bob.grant(bob.did, f"{target.did}/h/", "hitl/request")]
+        case "expired":
+            return [_expired(target, bob)]
+        case "tampered":
+            return [_tampered(target.grant(*good))]
+        case "narrower":
+            return [target.grant(bob.did, "h/inner", "hitl/request")]
+    return []
 
 
 def _expired(target: Actor, bob: Actor) -> str:

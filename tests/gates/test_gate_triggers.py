@@ -18,19 +18,18 @@ WIDER = json.dumps({**RULE, "resolvers": ["owner-terminal", "owner-remote"]})
 
 
 @pytest.fixture(params=[0, 1], ids=["plain", "recursive_triggers"])
-def raw(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """A raw writer beside a store with a bound gate `bound`, a free one `free`, and a settled bound one."""
-    path = tmp_path / "gates.db"
-    with SqliteGateStore(path) as store:
-        store.create(id="bound", prompt="p", rule=RULE)
-        store.create(id="free", prompt="p")
-        store.create(id="5", prompt="p", rule=RULE)
-        store.create(id="settled", prompt="p", rule=RULE)
-        store.resolve("settled", True, OWNER)
-        connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute(f"PRAGMA recursive_triggers = {request.param}")
-        yield connection
-        connection.close()
+def raw(request: pytest.FixtureRequest) -> Iterator[sqlite3.Connection]:
+    """A raw writer on a table with a bound gate `bound`, a free one `free`, and a settled bound one."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute(f"PRAGMA recursive_triggers = {request.param}")
+    store = SqliteGateStore(connection)
+    store.create(id="bound", prompt="p", rule=RULE)
+    store.create(id="free", prompt="p")
+    store.create(id="5", prompt="p", rule=RULE)
+    store.create(id="settled", prompt="p", rule=RULE)
+    store.resolve("settled", True, OWNER)
+    yield connection
+    connection.close()
 
 
 def refused(raw: sqlite3.Connection, sql: str, message: str, *values: object) -> None:

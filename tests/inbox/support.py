@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from inbox.model import Ask, GrantPolicy, Limits, Reply, Request, Requester, Submission
+from inbox.model import Ask, GrantPolicy, Limits, Reply, Request, Requester, Submission, Terms
 from inbox.rules import post
 
 OWNER = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
@@ -13,6 +13,7 @@ NOW = 1_800_000_000
 MS = NOW * 1000
 POLICY = GrantPolicy()
 LIMITS = Limits()
+TERMS = Terms(POLICY, LIMITS)
 DAY = 86_400
 
 READ = {"with": "w/reports/", "can": "crud/read"}
@@ -50,7 +51,7 @@ def submission(asks: list[dict[str, Any]] | None = None, **other: Any) -> Submis
 def posted(asks: list[dict[str, Any]] | None = None, policy: GrantPolicy = POLICY, **other: Any) -> Request:
     """The record of a good request."""
     requester = Requester(ASKER, OWNER, "helper")
-    return post(submission(asks, **other), requester, OWNER, "0" * 32, MS, policy, LIMITS)
+    return post(submission(asks, **other), requester, OWNER, "0" * 32, MS, Terms(policy, LIMITS))
 
 
 def reply(**other: Any) -> Reply:

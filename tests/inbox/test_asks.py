@@ -16,12 +16,12 @@ from inbox.asks import (
 from inbox.errors import BadRequest, LimitExceeded
 from inbox.model import GrantPolicy, Offer
 
-from .support import ASKS, DAY, LIMITS, NOW, OWNER, POLICY, READ, WRITE, parsed, submission
+from .support import ASKS, DAY, LIMITS, NOW, OWNER, READ, TERMS, WRITE, parsed, submission
 
 
 def check(asks: list[dict[str, Any]] | None = None, **other: Any) -> None:
     """Check a request as it would be posted."""
-    check_submission(submission(asks, **other), OWNER, NOW, POLICY, LIMITS)
+    check_submission(submission(asks, **other), OWNER, NOW, TERMS)
 
 
 def test_good_submissions() -> None:

@@ -48,7 +48,7 @@ def test_an_echo_may_repeat_all_of_an_offer() -> None:
     for offer in (READ, WRITE, {**READ, "exp": NOW + 5}, {**READ, "nb": {"b": [1, {"c": None}], "a": 1}}):
         once = granted([offer], [offer])
         assert once == granted([offer], [dict(reversed(offer.items()))] * 3)
-        assert [grant.offered for grant in once] == [offer]
+        assert [grant.said for grant in once] == [offer]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_equal_offers_count_once_and_end_with_the_earlier() -> None:
     for offers in ([short, long, default], [default, long, short]):
         for echo in (READ, short, long):
             (grant,) = granted(offers, [echo])
-            assert (grant.exp, grant.offered) == (NOW + 60, short)
+            assert (grant.exp, grant.said) == (NOW + 60, short)
     assert len(granted([short, long], [short, long, READ])) == 1
     (grant,) = granted([{**READ, "exp": None}, {**READ, "exp": NOW + 400 * DAY}], [READ], GrantPolicy(None))
     assert grant.exp == NOW + 400 * DAY
@@ -179,9 +179,50 @@ def test_never_more_than_offered_triggered_and_echoed(offers: Any, echoes: Any, 
         grants = consented(asks, reply(answers=answers, echoes=echoes), OWNER, NOW, POLICY)
     except BadRequest:
         return
-    keys = [(grant.offered["with"], grant.can) for grant in grants]
+    keys = [(grant.said["with"], grant.can) for grant in grants]
     assert len(keys) == len(set(keys))
     assert set(keys) == {(echo["with"], echo["can"]) for echo in echoes}
     assert set(keys) <= {offer.key for offer in triggered_offers(asks, answers)}
-    assert all(grant.offered in offers and grant.exp is not None for grant in grants)
+    assert all(grant.said in offers and grant.exp is not None for grant in grants)
     assert all(NOW < (grant.exp or 0) <= NOW + 90 * DAY for grant in grants)
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        {"with": "w/reports/q3"},
+        {"can": "crud/read/x"},
+        {"exp": NOW + 1},
+        {"with": "w/reports", "can": "crud/read", "exp": NOW + WEEK},
+    ],
+)
+def test_an_echo_may_narrow_its_offer(narrow: dict[str, Any]) -> None:
+    """What is granted is the smaller thing, and the record keeps both (D14)."""
+    (grant,) = granted([READ], [{**READ, "narrow": narrow}])
+    assert grant.said == {**READ, "narrow": narrow}
+    assert grant.resource == f"{OWNER}/{narrow.get('with', 'w/reports/')}"
+    assert (grant.can, grant.exp) == (narrow.get("can", "crud/read"), narrow.get("exp", NOW + WEEK))
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        {},
+        [],
+        {"with": "w"},
+        {"with": "w/reportsx"},
+        {"with": "w/../x"},
+        {"can": "crud"},
+        {"can": "crud/write"},
+        {"exp": NOW},
+        {"exp": NOW + WEEK + 1},
+        {"exp": None},
+        {"exp": True},
+        {"lifetime": 1},
+        {"nb": {}},
+    ],
+)
+def test_an_echo_cannot_widen_its_offer(narrow: Any) -> None:
+    """Not in resource, ability or end, and with no key beside them."""
+    with pytest.raises(BadRequest):
+        granted([READ], [{**READ, "narrow": narrow}])

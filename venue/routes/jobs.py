@@ -2,25 +2,19 @@
 see, list, cancel, delete, stream, and what proves how they ended (`wire.md` 1.3, 1.4, 2.5; D23, D26).
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from ops.desk import MAX_PAGE, Desk
-from ops.jobs import parse_id
 from ops.model import Caller
 
-from ..auth import CallerOf, identify, with_proofs
-from ..problems import HttpProblem
+from ..auth import CallerOf, with_proofs
 from ..respond import json_response
-from ..waiting import Waiters
 from ..wire import cancel_body, header_proofs, json_body, whole_number
 
 router = APIRouter(prefix="/api/v1/jobs")
-
-_STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "close"}
 
 
 @router.get("")
@@ -84,25 +78,6 @@ async def receipt(request: Request, job_id: str, caller: CallerOf) -> Response:
     """The venue's signed receipt of how a request was settled."""
     signed = await _desk(request).receipt(job_id, await _with_header(request, caller))
     return json_response({"receipt": signed})
-
-
-@router.get("/{job_id}/sse")
-async def stream(request: Request, job_id: str) -> Response:
-    """The job's changes as server-sent events: one frame at once, the finished record last."""
-    accept = request.headers.get("accept", "*/*")
-    if not any(kind in accept for kind in ("*/*", "text/*", "text/event-stream")):
-        raise HttpProblem("not_acceptable", "This is a stream of server-sent events (text/event-stream)")
-    caller = await _with_header(request, (await identify(request)).caller)
-    await _desk(request).job(job_id, caller)  # what is wrong is an ordinary answer, before the stream begins
-    waiters: Waiters = request.app.state.waiters
-    waiters.check_stream(caller)
-
-    async def frames() -> AsyncIterator[str]:
-        with waiters.a_stream(caller):
-            async for frame in waiters.frames(parse_id(job_id), caller, lambda: identify(request)):
-                yield frame
-
-    return StreamingResponse(frames(), headers=_STREAM_HEADERS, media_type="text/event-stream")
 
 
 async def _with_header(request: Request, caller: Caller) -> Any:

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ops.errors import NotFoundInCatalogue, UnknownOperation
-from ops.registry import Registry, info
+from ops.registry import Registry, info, metadata
 
 from ..auth import CallerOf
 from ..respond import json_response
+from ..wire import whole_number
 
 router = APIRouter(prefix="/api/v1")
 
@@ -29,3 +30,20 @@ async def operation(request: Request, path: str, _: CallerOf) -> Response:
         return json_response(info(registry.find(unquote(path))))
     except UnknownOperation as error:
         raise NotFoundInCatalogue(str(error)) from None
+
+
+@router.get("/adapters/{name}/operations")
+async def adapter(request: Request, name: str, _: CallerOf) -> Response:
+    """The operations of one adapter by their paths, with their metadata."""
+    registry: Registry = request.app.state.registry
+    found = {op.path: metadata(op) for op in registry if op.adapter.split(":")[0] == name}
+    if not found:
+        raise NotFoundInCatalogue(f"No adapter is called {name[:100]!r}")
+    return json_response(found)
+
+
+@router.get("/assets")
+async def assets(request: Request, _: CallerOf) -> Response:
+    """An empty page: this venue keeps no assets."""
+    offset, limit = whole_number(request, "offset", 0), whole_number(request, "limit", 1_000)
+    return json_response({"items": [], "total": 0, "offset": offset, "limit": limit})
