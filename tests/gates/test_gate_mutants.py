@@ -51,13 +51,9 @@ def copy(tmp_path: Path) -> Path:
     """The package and its tests, elsewhere, with no configuration and no plugins: these only cost time."""
     for part in ("inbox", "tests/gates", "tests/conformance", "tests/data"):
         shutil.copytree(PROJECT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-<<<<<<< HEAD
-    for part in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py"):
+    for part in ("tests/__init__.py", "tests/conftest.py"):
         shutil.copy(PROJECT / part, tmp_path / part)
-=======
-    shutil.copy(PROJECT / "tests" / "conftest.py", tmp_path / "tests")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
->>>>>>> gates
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     return tmp_path
 
 
