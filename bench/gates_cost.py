@@ -39,7 +39,7 @@ def import_ms(statement: str, bytecode: str) -> float:
 
 
 def import_ratio() -> tuple[float, float, float]:
-    """Medians of runs that alternate, so that a busy machine slows both alike: pydantic, both, their ratio."""
+    """Medians of runs that alternate, so a busy machine slows both alike: pydantic, both, their ratio."""
     both = f"{PYDANTIC}\nimport inbox.gates"
     with tempfile.TemporaryDirectory() as bytecode:
         import_ms(both, bytecode)
