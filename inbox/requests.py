@@ -44,8 +44,8 @@ def settle_row(
     channel: str | None,
     now: int,
 ) -> bool:
-    """The guarded update that decides every race (D16; step 5 of the flow):
-    whether this settlement landed. `now` in milliseconds.
+    """The guarded update that decides every race (D16; step 5 of the flow): whether this settlement landed.
+    `now` in milliseconds.
     """
     row = tx.one(
         "request.settle",
@@ -67,8 +67,8 @@ def delete(tx: Transaction, owner: str, request_id: str) -> bool:
 def page(
     tx: Transaction, owner: str, *, status: Status | None, requester: str | None, after: str, limit: int
 ) -> Sequence[Row]:
-    """Summaries of an inbox in id order, which is time order;
-    `requester` narrows to what one principal asked.
+    """Summaries of an inbox in id order, which is time order; `requester` narrows to what one principal
+    asked.
     """
     chosen = None if status is None else status.value
     return tx.all("request.page", owner=owner, status=chosen, requester=requester, after=after, limit=limit)

@@ -22,8 +22,8 @@ _PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a path leads:
-    whose namespace, which one (empty for the root of it all), and the segments below it.
+    """Where a path leads: whose namespace, which one (empty for the root of it all), and the segments below
+    it.
     """
 
     owner: str

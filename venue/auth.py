@@ -195,8 +195,8 @@ class Authenticator:
         return did, jti, exp
 
     async def _learn(self, token: str, jws: Jws) -> None:
-        """Look up a did:web issuer, if it is one whom this venue would admit:
-        strangers make it fetch nothing.
+        """Look up a did:web issuer, if it is one whom this venue would admit: strangers make it fetch
+        nothing.
         """
         issuer = str(jws.claims.get("iss"))
         if issuer.startswith("did:web:") and issuer not in self._world.dids:
