@@ -137,8 +137,7 @@ class GrantPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Everything that binds requests in one venue: what may be conferred, the limits, and the venue's DIDs.
-    """
+    """What binds requests in one venue: what may be conferred, the limits, and the venue's DIDs."""
 
     grants: GrantPolicy = GrantPolicy()
     limits: Limits = Limits()

@@ -1,5 +1,4 @@
-"""Units of work as calls: the database, the world and the clock, bound together for whoever serves callers.
-"""
+"""Units of work as calls: the database, the world and the clock, bound together."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,5 +1,4 @@
-"""Looking at JSON without reading all of it: pages, counts, and a text within a budget (`wire.md` 4.2). Pure.
-"""
+"""Looking at JSON without reading all of it: pages, counts, a text within a budget. Pure."""
 
 import json
 from collections import Counter

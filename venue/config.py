@@ -129,8 +129,7 @@ class Settings(_Table):
 
     @property
     def auto_create(self) -> bool:
-        """Whether a stranger who proves a DID gets an inbox; by default only on a machine of one's own (D4).
-        """
+        """Whether a stranger who proves a DID gets an inbox; by default on one's own machine only (D4)."""
         if self.users.auto_create is not None:
             return self.users.auto_create
         return self.loopback and self.public_url is None and not self.trusted_proxies

@@ -1,5 +1,4 @@
-"""`hitl:request`, `hitl:respond`, `hitl:list`: ask a person, answer as that person, see what waits (D12-D19).
-"""
+"""`hitl:request|respond|list`: ask a person, answer as that person, see what waits (D12-D19)."""
 
 from typing import Annotated, Any, Literal
 

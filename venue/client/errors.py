@@ -49,8 +49,7 @@ class NotAuthenticated(Refused):
 
 
 class ClockSkew(NotAuthenticated):
-    """The bearer was refused, and this machine's clock differs from the venue's by `seconds`: set the clock.
-    """
+    """The bearer was refused, and this clock differs from the venue's by `seconds`: set the clock."""
 
     def __init__(self, code: str, status: int, message: str, seconds: int) -> None:
         super().__init__(code, status, f"{message}; this clock and the venue's differ by {seconds} seconds")
