@@ -92,8 +92,8 @@ def by_proof(call: Call, ability: str, resource: str) -> Verdict:
 
 
 def worth(call: Call, tokens: Sequence[str], presenter: str, ability: str, resource: str) -> Verdict:
-    """What these tokens come to here and now for whoever presents them:
-    chain, roots and revocations (D7, D8, D11).
+    """What these tokens come to here and now for whoever presents them: chain, roots and revocations (D7, D8,
+    D11).
     """
     return authorise(
         tokens,
@@ -118,8 +118,8 @@ def roots(call: Call) -> Roots:
 
 
 def keyring(tx: Transaction, world: World) -> Resolve:
-    """The keys of principals that are no did:key:
-    this venue, keys bound here, and what was learnt of did:web.
+    """The keys of principals that are no did:key: this venue, keys bound here, and what was learnt of
+    did:web.
     """
 
     def resolve(did: str) -> Sequence[PublicKey]:
