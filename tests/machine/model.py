@@ -157,8 +157,10 @@ class Model:
         return Plan(effect=effect)
 
     def _undeliverable(self, who: str, target: str, proofs: Sequence[Delegation], now: int) -> str | None:
+        if who.endswith(NO_CAPS):
+            return "capability_denied"
         if target == user_of(who):
-            return "capability_denied" if who.endswith(NO_CAPS) else None
+            return None
         good = [one for one in proofs if self.worth(one, who, target, now)]
         hands = {who, *(issuer for one in good[:1] for issuer in one.issuers)}
         blocked = any((target, user_of(did)) in self.blocked for did in hands - {target})
