@@ -192,11 +192,13 @@ class Town:
         }
         return sign(signer, {key: value for key, value in said.items() if value is not None})
 
-    def venue_signed(self, typ: str, sub: str, **claims: Any) -> str:
-        """What only the venue's key can sign: a credential of some type for some subject."""
+    def venue_signed(self, typ: str, **claims: Any) -> str:
+        """What only the venue's key can sign: a credential of some type, about the venue unless claims say
+        otherwise.
+        """
         said = {
             "iss": self.did,
-            "sub": sub,
+            "sub": self.did,
             "aud": self.did,
             "iat": self.now,
             "exp": self.now + 60,
@@ -207,7 +209,7 @@ class Town:
 
     def operator(self, **claims: Any) -> Actor:
         """Whoever holds the venue's key, with a bearer of a minute (D5)."""
-        return self.by(self.venue_signed(OPERATOR_TYPE, self.did, **claims))
+        return self.by(self.venue_signed(OPERATOR_TYPE, **claims))
 
     def relayed(self, person: Actor, **changes: Any) -> Actor:
         """A person by an identity UCAN."""
