@@ -234,11 +234,16 @@ async def identify(request: Request) -> Identified:
     return await authenticator.identify(request.headers.get("authorization"), channel_of(request))
 
 
-async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
-    """The caller with the proofs that came along, once the did:web keys that they need were looked up."""
+async def with_proofs(
+    request: Request, caller: Caller, proofs: Sequence[str], judged: Sequence[str] = ()
+) -> Caller:
+    """The caller with the proofs that came along, once the did:web keys that they need were looked up.
+
+    `judged` are tokens that an operation will be asked about; they need the same keys and are no proofs.
+    """
     if not caller.anonymous:
         web: DidWeb = request.app.state.web
-        await web.learn(proofs)
+        await web.learn([*proofs, *judged])
     return replace(caller, proofs=tuple(proofs))
 
 
