@@ -224,6 +224,22 @@ class Town:
         data = {"aud": audience, "att": [{"with": resource, "can": can}], "exp": self.now + lifetime}
         return str(owner.run(ISSUE, data, **more).ok()["token"])
 
+    def passed_on(
+        self, holder: Actor, audience: str, resource: str, can: str, proofs: Sequence[str], lifetime: int = 50
+    ) -> str:
+        """A token that rests on proofs, signed without asking whether they are any good."""
+        assert holder.signer is not None
+        claims = {
+            "iss": holder.did,
+            "aud": audience,
+            "ucv": "0.10.0",
+            "att": [{"with": resource, "can": can}],
+            "prf": list(proofs),
+            "exp": self.now + lifetime,
+            "nnc": "n",
+        }
+        return sign(holder.signer, claims)
+
     def approved(
         self,
         owner: Actor,
