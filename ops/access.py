@@ -92,8 +92,8 @@ def by_proof(call: Call, ability: str, resource: str) -> Verdict:
 
 
 def worth(call: Call, tokens: Sequence[str], presenter: str, ability: str, resource: str) -> Verdict:
-    """What these tokens come to here and now for whoever presents them:
-    chain, roots and revocations (D7, D8, D11).
+    """What these tokens come to here and now for whoever presents them: chain, roots and revocations (D7, D8,
+    D11).
     """
     return authorise(
         tokens,

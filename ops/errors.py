@@ -103,8 +103,8 @@ class QuotaExceeded(OpsError):
 
 
 class NotCompleted(OpsError):
-    """A run whose job ended otherwise than complete:
-    rejected, expired or cancelled; the message is the job's own.
+    """A run whose job ended otherwise than complete: rejected, expired or cancelled; the message is the job's
+    own.
     """
 
     code = "not_completed"

@@ -66,9 +66,7 @@ def is_revoked(tx: Transaction, token_hash: str) -> bool:
 
 
 def revoke(tx: Transaction, token_hash: str, revoker: str, now: int) -> Sequence[str]:
-    """Revoke a token and everything minted in reliance on it;
-    returns the hashes newly revoked. `now` in ms.
-    """
+    """Revoke a token and what was minted in reliance on it; returns what was newly revoked. `now` in ms."""
     waiting, done = [token_hash], []
     while waiting:
         current = waiting.pop()

@@ -62,8 +62,8 @@ def open_database(path: Path) -> SqliteDatabase:
 
 
 def signer_for(settings: Settings, seed: bytes) -> Ed25519Signer:
-    """The venue's key, under the DID that the settings give it (D1):
-    did:web with a public host, else did:key.
+    """The venue's key, under the DID that the settings give it (D1): did:web with a public host, else
+    did:key.
     """
     if settings.public_host is None:
         return Ed25519Signer.from_seed(seed)

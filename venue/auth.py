@@ -6,6 +6,7 @@ anonymous.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -17,6 +18,7 @@ from ops.builtin.agent import TOKEN_TYPE
 from ops.builtin.user import SESSION_TYPE
 from ops.errors import NotAdmitted
 from ops.model import Caller, Kind, World
+from ucan.chain import is_did_key
 from ucan.did import agent_id_of, managed_by, owner_of, public_key
 from ucan.errors import UcanError
 from ucan.jwt import Jws, check_signature, read
@@ -99,18 +101,18 @@ class Authenticator:
         return await self._self_issued(token, jws)
 
     async def _self_issued(self, token: str, jws: Jws) -> Identified:
-        await self._learn(token, jws)
-
-        def judge(tx: Transaction) -> Verdict:
-            return self_issued(
-                token,
-                venue=self._world.dids,
-                now=self._now(),
-                require_audience=self._require_audience,
-                resolve=access.keyring(tx, self._world),
-            )
-
-        verdict = await self._db.read(judge)
+        judge = partial(
+            self_issued,
+            token,
+            venue=self._world.dids,
+            now=self._now(),
+            require_audience=self._require_audience,
+        )
+        if is_did_key(str(jws.claims.get("iss"))):
+            verdict = judge()  # a did:key is its own key: nothing has to be looked up
+        else:
+            await self._learn(token, jws)
+            verdict = await self._db.read(lambda tx: judge(resolve=access.keyring(tx, self._world)))
         if not verdict:
             raise HttpProblem("unauthorised", f"Self-issued token rejected: {verdict.reason}")
         if verdict.subject == verdict.issuer and managed_by(verdict.subject) not in self._world.dids:
@@ -195,8 +197,8 @@ class Authenticator:
         return did, jti, exp
 
     async def _learn(self, token: str, jws: Jws) -> None:
-        """Look up a did:web issuer, if it is one whom this venue would admit:
-        strangers make it fetch nothing.
+        """Look up a did:web issuer, if it is one whom this venue would admit: strangers make it fetch
+        nothing.
         """
         issuer = str(jws.claims.get("iss"))
         if issuer.startswith("did:web:") and issuer not in self._world.dids:

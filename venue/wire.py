@@ -101,8 +101,8 @@ def check_proofs(proofs: list[str] | tuple[str, ...]) -> None:
 
 
 def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
-    """How long to wait for a job, in seconds;
-    the query overrides the body. Raises HttpProblem (`invalid_input`).
+    """How long to wait for a job, in seconds; the query overrides the body. Raises HttpProblem
+    (`invalid_input`).
     """
     asked: bool | int | str | None = query if query is not None else body
     if isinstance(asked, str):

@@ -1,6 +1,4 @@
-"""`hitl:request`, `hitl:respond`, `hitl:list`:
-ask a person, answer as that person, see what waits (D12-D19).
-"""
+"""`hitl:request|respond|list`: ask a person, answer as that person, see what waits (D12-D19)."""
 
 from typing import Annotated, Any, Literal
 
@@ -156,7 +154,7 @@ def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
         )
     mine = call.caller.did if call.caller.is_agent else None
     owner = call.caller.user
-    after = "" if data.cursor is None else jobs.parse_request_id(data.cursor)
+    after = "" if data.cursor is None else jobs.parse_id(data.cursor)
     rows = requests.page(
         call.tx, owner, status=data.status, requester=mine, after=after, limit=data.limit + 1
     )
@@ -201,9 +199,9 @@ def _deliverable(call: Call, target: str) -> None:
     One denial for known and unknown targets, and for blocked requesters. Raises CapabilityDenied, Forbidden,
     NotFound (`not_found`) for a target that gave a delegation but has no inbox here.
     """
+    if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
+        raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
     if target == call.caller.user:
-        if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-            raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
         return
     verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
     heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}

@@ -53,8 +53,8 @@ class Local:
 
 
 def with_venue(data: Path | None, file: Path | None, work: Callable[[Local], Awaitable[T]]) -> T:
-    """Open the data directory, do something as the operator, close it;
-    a refusal ends the command with status 1.
+    """Open the data directory, do something as the operator, close it; a refusal ends the command with status
+    1.
     """
     try:
         return asyncio.run(_opened(config.load(file, data=data, insecure_http=True), work))
