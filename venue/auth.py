@@ -211,10 +211,15 @@ class Authenticator:
         if did in self._admitted:
             return
         if not await self._db.read(lambda tx: users.registered(tx, did)):
-            if not self._auto_create or agent_id_of(did) is not None or managed_by(did) in self._world.dids:
+            if not self._admits(did):
                 raise NotAdmitted(f"{did} has no account here; the operator can create one (user:create)")
             await self._db.write(lambda tx: self._register(tx, did))
         self._admitted.add(did)
+
+    def _admits(self, did: str) -> bool:
+        """Whether a DID may get an inbox by itself: no agent, none of our managed users, not this venue."""
+        ours = did in self._world.dids or managed_by(did) in self._world.dids
+        return self._auto_create and not ours and agent_id_of(did) is None
 
     def _register(self, tx: Transaction, did: str) -> None:
         if bindings.is_bound(tx, did):
