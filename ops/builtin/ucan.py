@@ -230,6 +230,7 @@ OPERATIONS = (
         handler=check,
         callers=ASKERS,
         read_only=True,
+        hidden=frozenset({"token"}),
     ),
     Operation(
         path="v/ops/ucan/revoke",
