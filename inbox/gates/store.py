@@ -85,7 +85,7 @@ class GateStore(ABC):
         require_brief: bool = False,
         strict_schema: bool = False,
     ) -> None:
-        self.instant = now
+        self._now = now
         self.watch = Watch(self)
         self._new_id = new_id
         self._policy = Policy(authorize=authorize, allowances=allowances, evidence_policy=evidence_policy)
@@ -144,6 +144,8 @@ class GateStore(ABC):
 
         Raises `GateRowInvalid` when somebody edited the row into something that no store writes.
         """
+        if any(text_issues(id, "id")):
+            return None  # no store can hold such an id
         row = self._read(id)
         if row is None:
             return None
@@ -190,6 +192,7 @@ class GateStore(ABC):
             raise GatePayloadInvalid(id, issues)
         self._policy.authorize(gate, kept_resolver)
         self._require(id, "evidence", kept_evidence is not None)
+        self._require(id, "delegate", bool(gate.rule and kept_resolver.actor_class in gate.rule.delegates))
         changes: Row = {"payload": to_json(kept_payload), "resolved_by": to_json(kept_resolver.as_json())}
         if kept_evidence is not None:
             changes["resolved_evidence"] = to_json(kept_evidence)
@@ -205,6 +208,16 @@ class GateStore(ABC):
             _check_texts(id, reason=reason)
         changes: Row = {} if reason is None else {"reason": reason}
         return self._settle(self._pending(id), Outcome(CANCELLED, reason=reason), changes)
+
+    def instant(self) -> datetime:
+        """The store's now.
+
+        Raises `ValueError` when its clock shows no zone: read as local time, that would move every deadline.
+        """
+        now = self._now()
+        if now.utcoffset() is None:
+            raise ValueError("the clock of a gate store must return an aware time, with a zone")
+        return now
 
     # -- the settle rules --------------------------------------------------------------------------
 

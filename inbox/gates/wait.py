@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from datetime import datetime
 from typing import Protocol, TypeGuard
 
-from ..clock import Clock, millis
+from ..clock import millis
 from ..jsonvalue import Issue
 from ..settle import is_due
 from .errors import GateAborted, GateArgumentInvalid, GateError, GateNotFound
@@ -35,9 +36,8 @@ class Watched(Protocol):
         """Read one gate, noticing its deadline."""
         ...
 
-    @property
-    def instant(self) -> Clock:
-        """The store's clock."""
+    def instant(self) -> datetime:
+        """The store's now."""
         ...
 
     def no_longer_pending(self, ids: Iterable[str]) -> list[str]:

@@ -72,5 +72,5 @@ def _serve(pipe: Connection, kind: str, path: str) -> None:
     while (request := pipe.recv()) is not None:
         try:
             pipe.send(world.do(*request))
-        except BaseException as error:  # the runner raises it where the case is run
+        except Exception as error:  # the runner raises it where the case is run
             pipe.send(error)

@@ -52,7 +52,11 @@ class CaseRun:
             self.raw.execute("CREATE TABLE x (id)")
         if given["precreate"]:
             self.specs["s"] = {"kind": kind, "options": given["options"]}
-        self._begin()
+        try:
+            self._begin()
+        except BaseException:
+            self.end()
+            raise
 
     def _begin(self) -> None:
         named = {step["as"] for step in self.case["steps"]} | {"p1", "p2"}

@@ -112,11 +112,14 @@ def _play_parallel(stage: Stage, step: Mapping[str, Any]) -> None:
 
 
 def _at_once(stage: Stage, step: Mapping[str, Any], start: threading.Barrier) -> Reply:
-    start.wait(10)
     if "after" in step:
-        act, found = Act(stage, step["as"]), []
-        until(lambda: bool(found.append(machine.visible(act, step["after"])) or found[-1]))
-        stage.save_id("job", str(found[-1]))
+        act = Act(stage, _known(stage, step["as"]))
+        before = machine.newest(act, step["after"])
+        start.wait(10)
+        until(lambda: machine.newest(act, step["after"]) != before)
+        stage.save_id("job", str(machine.newest(act, step["after"])))
+    else:
+        start.wait(10)
     return _act_out(stage, step)
 
 

@@ -24,6 +24,7 @@ from inbox.gates import (
     GateExpired,
     GateExpiryInvalid,
     GateInvalid,
+    GateNotFound,
     GatePayloadInvalid,
     GateRecord,
     GateResolverRefused,
@@ -37,6 +38,7 @@ from inbox.gates import (
     open_gate,
     resolve_gate,
     snapshot_brief,
+    wait_for_gate,
 )
 
 # -- what is handed in -----------------------------------------------------------------------------
@@ -101,6 +103,13 @@ def test_an_id_and_a_prompt_are_texts(
         store.create(**given)
     assert caught.value.paths == paths
     assert store.list_pending() == []
+
+
+def test_an_id_that_nobody_can_store_is_nobodys(store: GateStore) -> None:
+    assert store.get("\ud800") is None
+    for use in (lambda: store.resolve("\ud800", True, OWNER), lambda: wait_for_gate(store, "\ud800")):
+        with pytest.raises(GateNotFound):
+            use()
 
 
 @pytest.mark.parametrize("reason", [7, "\ud800", "a\0b"])
@@ -480,8 +489,9 @@ def test_whoever_loses_the_write_is_told_unless_it_said_the_same(
 
 def test_a_naive_clock_is_no_clock() -> None:
     store = MemoryGateStore(now=lambda: datetime(2026, 1, 1))  # noqa: DTZ001
-    with pytest.raises(ValueError, match="zone"):
-        store.create(prompt="p")
+    for use in (lambda: store.create(prompt="p"), store.list_pending):
+        with pytest.raises(ValueError, match="zone"):
+            use()
 
 
 def test_gates_are_listed_by_age_then_id(store: GateStore, clock: StillClock) -> None:

@@ -1,6 +1,7 @@
 """The migrations: any order, any number of times, from any age, and always the same table in the end."""
 
 import itertools
+import json
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from gate_stores import OWNER, RULE
 
-from inbox.gates import GateStoreSchemaOutdated
+from inbox.gates import GateStoreSchemaOutdated, Resolver
 from inbox.gates.sqlite import (
     Migration,
     SqliteGateStore,
@@ -92,6 +93,23 @@ def test_a_store_notices_a_migration_made_after_it(database: sqlite3.Connection)
     assert caught.value.migration == gate_delegate_migration.__name__
     last.apply(database)
     assert store.create(id="g1", prompt="p", rule=rule).rule is not None
+
+
+def test_a_delegate_needs_its_migration_to_answer_too(database: sqlite3.Connection) -> None:
+    """A row that another writer bound with delegates, on a table whose triggers do not know them yet."""
+    *others, last = all_migrations()
+    apply_migrations(database, others)
+    store = SqliteGateStore(database, migrate=False, authorize=lambda gate, resolver: {"allowed": True})
+    columns = "(id, prompt, status, created_at, rule)"
+    rule = json.dumps({**RULE, "delegates": ["coordinator"]})
+    database.execute(
+        f"INSERT INTO hitl_gate {columns} VALUES ('g1', 'p', 'pending', '2020-01-01T00:00:00Z', ?)", (rule,)
+    )
+    coordinator = Resolver("coordinator", "c1", "bus")
+    with pytest.raises(GateStoreSchemaOutdated):
+        store.resolve("g1", True, coordinator)
+    last.apply(database)
+    assert store.resolve("g1", True, coordinator).resolved_by == coordinator
 
 
 def test_many_processes_may_open_a_fresh_file_at_once(tmp_path: Path) -> None:

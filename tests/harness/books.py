@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from inbox.audit import AuditLine, verify
-from ucan.jwt import token_hash
+from ucan.jwt import read, token_hash
 
 Row = dict[str, Any]
 
@@ -57,6 +57,7 @@ class Books:
     events: Mapping[str, Sequence[Row]]
     audit: Mapping[str, Sequence[AuditLine]]
     mints: Mapping[str, Row]
+    receipts: Mapping[str, str]
 
     @classmethod
     def of(cls, path: Path) -> "Books":
@@ -75,6 +76,7 @@ class Books:
                     for inbox, rows in audit.items()
                 },
                 mints={row["hash"]: row for row in _rows(db, "SELECT * FROM mint")},
+                receipts={row["request"]: row["receipt"] for row in _rows(db, "SELECT * FROM receipt")},
             )
 
     @cached_property
@@ -161,6 +163,7 @@ class Books:
         ), name
         owner = line["inbox"] if line else record and record["owner"]
         self._check_told(job, owner, status, deleted=bool(gone))
+        self._check_receipt(name, line)
         if "token" in output:
             self._check_minted(job, str(owner), output["token"])
         return Story(
@@ -180,6 +183,16 @@ class Books:
         assert self._kinds(owner, "request.", job["id"]) == wanted, job["id"]
         wanted = ["job.input_required"] + ([f"job.{ENDS[status].lower()}"] if status != "open" else [])
         assert self._kinds(job["owner"], "job.", job["id"]) == wanted, job["id"]
+
+    def _check_receipt(self, request: str, line: Row | None) -> None:
+        """A settled request has one receipt, over the very line of the audit that says so."""
+        assert (request in self.receipts) == (line is not None), request
+        if line is not None:
+            said = read(self.receipts[request]).claims
+            entry = self.audit[line["inbox"]][line["seq"] - 1]
+            assert said["audit"] == {"seq": entry.seq, "hash": entry.hash}, request
+            assert (said["outcome"], said["at"]) == (_SETTLED[line["kind"]], line["at"]), request
+            assert (said.get("responder"), said["digest"]) == (line.get("resolver"), line["digest"]), request
 
     def _kinds(self, feed: str, prefix: str, subject: str) -> list[str]:
         return [kind for kind in self._told[feed, subject] if kind.startswith(prefix)]

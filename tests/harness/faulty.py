@@ -34,7 +34,7 @@ from .actors import Actor
 _PATIENCE = 60.0
 
 
-class FaultyDatabase(SqliteDatabase):
+class MortalDatabase(SqliteDatabase):
     """The shipped store, but for one unit of work that the process does not survive."""
 
     def aim(self, opening: str, point: int) -> None:
@@ -67,7 +67,7 @@ class FaultyDatabase(SqliteDatabase):
 class _Counted:
     """A transaction that says before each statement that it is coming."""
 
-    def __init__(self, tx: Transaction, db: FaultyDatabase) -> None:
+    def __init__(self, tx: Transaction, db: MortalDatabase) -> None:
         self._tx = tx
         self._db = db
         self.ran = 0
@@ -169,7 +169,7 @@ def _die() -> None:
 def _serve(data: Path, opening: str, point: int) -> None:
     settings = config.Settings(data=data, port=0)
     shipped = open_database(data / "venue.db")
-    db = FaultyDatabase(data / "venue.db", shipped._statements, shipped._schema)
+    db = MortalDatabase(data / "venue.db", shipped._statements, shipped._schema)
     db.aim(opening, point)
     signer = signer_for(settings, keyfile.venue_seed(data))
     app = create_app(settings, db=db, signer=signer)

@@ -3,48 +3,28 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from inbox.clock import millis
 from inbox.events import Bells
-from inbox.model import GrantPolicy, Limits
 from inbox.store.base import Transaction
-from inbox.store.migrate import migrations
-from inbox.store.sqlfile import Statement, load
+from inbox.store.sqlfile import Statement
 from inbox.store.sqlite import SqliteDatabase
 from ops import sweep, users
-from ops.builtin import agent, covia, hitl, ucan
-from ops.ids import IdSource
+from ops.desk import Desk
 from ops.invoke import Invoker
-from ops.model import Call, Caller, Job, World
-from ops.registry import Registry
+from ops.model import Call, Caller, Job, Kind, World
 from ucan.keys import Ed25519Signer
+from venue.app import create_app, open_database
+from venue.config import Settings
+
+from .clock import FrozenClock
+from .site import no_web
 
 ASKS = [{"id": "ok", "type": "approval", "prompt": "OK?", "grants": [{"with": "w/r", "can": "crud/read"}]}]
 ECHO = [{"with": "w/r", "can": "crud/read"}]
-
-
-class HeldClock:
-    """A clock that moves only when it is told to."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        """The instant at which it stands."""
-        return self._now
-
-    def advance(self, milliseconds: int) -> None:
-        """Move on."""
-        self._now += timedelta(milliseconds=milliseconds)
-
-    @property
-    def millis(self) -> int:
-        """The instant in epoch milliseconds."""
-        return millis(self._now)
 
 
 @dataclass
@@ -53,8 +33,9 @@ class Kernel:
 
     db: SqliteDatabase
     world: World
-    clock: HeldClock
+    clock: FrozenClock
     invoker: Invoker
+    desk: Desk
     path: Path
     told: list[frozenset[str]] = field(default_factory=list)
     bells: Bells = field(default_factory=Bells)
@@ -64,10 +45,15 @@ class Kernel:
         self.told.append(topics)
         self.bells.ring(topics)
 
+    @property
+    def now(self) -> int:
+        """The instant at which the clock stands, in epoch milliseconds."""
+        return millis(self.clock())
+
     def register(self, tx: Transaction) -> None:
         """Give three persons an inbox."""
         for number in (1, 2, 3):
-            users.register(tx, self.person(number).did, self.clock.millis)
+            users.register(tx, self.person(number).did, self.now)
 
     def person(self, number: int) -> Caller:
         """A registered person."""
@@ -76,7 +62,7 @@ class Kernel:
 
     def agent(self, owner: Caller) -> Caller:
         """An agent of a person."""
-        return replace(owner, did=f"{owner.did}:g:helper", agent_id="helper")
+        return replace(owner, did=f"{owner.did}:g:helper", kind=Kind.AGENT, agent_id="helper")
 
     async def ask(self, caller: Caller, **fields: Any) -> str:
         """Post a request into the caller's own user's inbox, and return its id."""
@@ -100,7 +86,7 @@ class Kernel:
 
     def call(self, tx: Transaction, caller: Caller) -> Call:
         """A call inside a unit of work, for what stands below the operations."""
-        return Call(tx, self.world, caller, self.clock.millis, self.world.new_id())
+        return Call(tx, self.world, caller, self.now, self.world.new_id())
 
 
 @asynccontextmanager
@@ -111,30 +97,17 @@ async def kernel(
     store: Callable[..., SqliteDatabase] = SqliteDatabase,
 ) -> AsyncIterator[Kernel]:
     """A kernel on a database file, with three registered people; `extra` are statements of the test's own."""
-    schema = (*migrations("inbox", "sql/sqlite"), *migrations("ops", "sql/sqlite"))
-    statements = load((("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql")))
-    db = store(path, {**statements, **(extra or {})}, schema)
-    clock, numbers = HeldClock(), count()
+    shipped = open_database(path)
+    db = store(path, {**shipped._statements, **(extra or {})}, shipped._schema)
+    clock, numbers = FrozenClock(), count()
 
     def entropy(size: int) -> bytes:
         return next(numbers).to_bytes(size, "big")
 
     signer = Ed25519Signer.from_seed(bytes(32))
-    operations = (*hitl.OPERATIONS, *ucan.OPERATIONS, *covia.OPERATIONS, *agent.OPERATIONS)
-    world = World(
-        did=signer.did,
-        aliases=frozenset(),
-        signer=signer,
-        clock=clock,
-        entropy=entropy,
-        new_id=IdSource(clock, entropy),
-        grants=GrantPolicy(),
-        limits=Limits(),
-        issue_max_lifetime=None,
-        workspace_bytes=1_000_000,
-        catalogue={},
-    )
-    built = Kernel(db, world, clock, Invoker(db, world, Registry(operations, world.dids)), path)
+    app = create_app(Settings(), db=db, signer=signer, clock=clock, entropy=entropy, fetch=no_web)
+    state = app.state
+    built = Kernel(db, state.world, clock, state.invoker, state.desk, path)
     await db.open(built.hear)
     try:
         await db.write(built.register)

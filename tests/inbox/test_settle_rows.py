@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inbox import requests, rules
 from inbox.errors import AlreadySettled, Expired
-from inbox.model import Ask, GrantPolicy, Limits, Request, Requester, Settlement, Status, Submission
+from inbox.model import Ask, Request, Requester, Settlement, Status, Submission, Terms
 from inbox.settle import is_due
 from inbox.store.base import Transaction
 from tests.harness.kernel import ASKS, Kernel
@@ -27,7 +27,7 @@ def posted(timeout: int | None = 10, title: str = "T", description: str | None =
     """A request as `rules.post` makes it."""
     submission = Submission(title, description, [Ask.model_validate(ask) for ask in ASKS], ASKS, timeout)
     requester = Requester(f"{OWNER}:g:a", OWNER, "a")
-    return rules.post(submission, requester, OWNER, f"{next(_IDS):032x}", NOW, GrantPolicy(), Limits())
+    return rules.post(submission, requester, OWNER, f"{next(_IDS):032x}", NOW, Terms())
 
 
 def land(tx: Transaction, request: Request, status: Status, now: int) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from inbox import requests, rules
 from inbox.audit import AuditLine, verify
 from inbox.errors import AlreadySettled, BadRequest, Expired, InboxError, NotFound, StaleDigest
-from inbox.model import GrantPolicy, Limits, Reply, Settlement, Status
+from inbox.model import Reply, Settlement, Status, Terms
 from inbox.settle import is_due
 from inbox.store.base import Transaction
 from inbox.store.sqlite import SqliteDatabase
@@ -95,7 +95,7 @@ async def a_token_ends_with_the_first_of_its_grants(venue: Kernel) -> None:
     owner = venue.person(1)
     request = await venue.ask(owner, asks=[{**CHOICE, "type": "checkboxes"}])
     await venue.respond(owner, request, answers={"which": ["a", "b"]}, grants=BOTH)
-    assert read(str(story(venue, request).token)).claims["exp"] == venue.clock.millis // 1000 + 60
+    assert read(str(story(venue, request).token)).claims["exp"] == venue.now // 1000 + 60
 
 
 async def a_rejection_fails_the_job(venue: Kernel) -> None:
@@ -112,7 +112,7 @@ async def a_second_answer_hears_of_the_first(venue: Kernel) -> None:
     owner = venue.person(1)
     request = await venue.ask(owner)
     await venue.respond(owner, request)
-    at = venue.clock.millis
+    at = venue.now
     venue.clock.advance(1_000)
     for fields in ({}, {"grants": ECHO}, {"answers": {"unheard-of": 1}}):
         error = await refusal(venue.respond(owner, request, **fields))
@@ -147,7 +147,7 @@ async def the_deadline_itself_is_too_late(venue: Kernel) -> None:
     await venue.respond(owner, early)
     venue.clock.advance(1)
     assert isinstance(await refusal(venue.respond(owner, late)), Expired)
-    await venue.invoker.cancel(never, "too late", owner)
+    await venue.desk.cancel(never, "too late", owner)
     assert [story(venue, one).status for one in (early, late, never)] == ["answered", "expired", "expired"]
     assert story(venue, late).error == "HITL request expired"
 
@@ -170,9 +170,9 @@ async def a_cancel_cancels(venue: Kernel) -> None:
     """By its maker, with a reason; a second one returns the job unchanged."""
     owner = venue.person(1)
     request = await venue.ask(venue.agent(owner))
-    job = await venue.invoker.cancel(request, "never mind", venue.agent(owner))
+    job = await venue.desk.cancel(request, "never mind", venue.agent(owner))
     assert (job["status"], job["error"]) == ("CANCELLED", "never mind")
-    assert await venue.invoker.cancel(request, "again", owner) == job
+    assert await venue.desk.cancel(request, "again", owner) == job
     assert isinstance(await refusal(venue.respond(owner, request)), AlreadySettled)
     assert story(venue, request).status == "cancelled"
 
@@ -192,7 +192,7 @@ async def the_guard_lets_one_in(venue: Kernel) -> None:
     """The update alone, without any look before it: the first lands, every later one gets no row."""
     owner = venue.person(1)
     request = await venue.ask(owner, timeout=10)
-    now = venue.clock.millis
+    now = venue.now
     ends = (
         Settlement(Status.ANSWERED),
         Settlement(Status.REJECTED),
@@ -225,7 +225,7 @@ async def who_read_too_early_mints_nothing(venue: Kernel) -> None:
     assert stale is not None
     await venue.respond(owner, request, "reject", comment="first")
     reply = Reply("answer", answers={"ok": True}, echoes=ECHO)
-    settlement = rules.decide(stale, reply, venue.clock.millis, GrantPolicy(), Limits())
+    settlement = rules.decide(stale, reply, venue.now, Terms(), lambda _: False)
     ran: list[str] = []
 
     class Noted:
@@ -263,12 +263,12 @@ async def what_is_closed_is_not_decided(venue: Kernel) -> None:
     found = await venue.db.read(lambda tx: requests.get(tx, owner.did, request))
     assert found is not None
     settled = replace(found, status=Status.REJECTED, settled=5)
-    for record, kind in ((settled, AlreadySettled), (replace(found, expires=venue.clock.millis), Expired)):
+    for record, kind in ((settled, AlreadySettled), (replace(found, expires=venue.now), Expired)):
         for act in (
             lambda record=record: rules.decide(
-                record, Reply("answer", answers={"x": 1}), venue.clock.millis, GrantPolicy(), Limits()
+                record, Reply("answer", answers={"x": 1}), venue.now, Terms(), lambda _: False
             ),
-            lambda record=record: rules.delete_open(record, venue.clock.millis),
+            lambda record=record: rules.delete_open(record, venue.now),
         ):
             try:
                 act()
@@ -286,8 +286,8 @@ async def without_its_job_nothing_is_answered(venue: Kernel) -> None:
     def part(tx: Transaction) -> None:
         job = jobs.find(tx, request)
         assert job is not None
-        jobs.finish_row(tx, job, JobStatus.FAILED, venue.clock.millis)
-        assert requests.settle_row(tx, other, rules.cancel(None), owner.did, "api", venue.clock.millis)
+        jobs.finish_row(tx, job, JobStatus.FAILED, venue.now)
+        assert requests.settle_row(tx, other, rules.cancel(None), owner.did, "api", venue.now)
 
     await venue.db.write(part)
     assert isinstance(await refusal(venue.respond(owner, request)), WrongState)
@@ -296,7 +296,7 @@ async def without_its_job_nothing_is_answered(venue: Kernel) -> None:
     found = await venue.db.read(lambda tx: requests.find(tx, request))
     assert found is not None
     assert found.status is Status.CANCELLED
-    assert (await venue.invoker.job(other, owner))["status"] == "FAILED"
+    assert (await venue.desk.job(other, owner))["status"] == "FAILED"
     assert await sweep.launch(venue.db, venue.world) == 0
 
 
@@ -304,7 +304,7 @@ async def a_job_ends_once(venue: Kernel) -> None:
     """The second end is refused by name, whichever way it goes; the guarded update lets none in either."""
     request = await venue.ask(venue.person(1))
     await venue.respond(venue.person(1), request, "reject")
-    now = venue.clock.millis
+    now = venue.now
 
     def again(tx: Transaction) -> None:
         job = jobs.find(tx, request)

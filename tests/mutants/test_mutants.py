@@ -15,7 +15,7 @@ import pytest
 from .law import CAUGHT
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("ucan", "inbox", "ops", "tests/harness", "tests/mutants")
+PARTS = ("ucan", "inbox", "ops", "venue", "tests/harness", "tests/mutants")
 SETTLE, RULES, SQL = "ops/settle.py", "inbox/rules.py", "inbox/sql/inbox.sql"
 
 
@@ -79,6 +79,12 @@ MUTANTS = {
         SETTLE, "    events.append(tx, request.owner, kind, request.id, now)\n", ""
     ),
     "the audit does not hear": Mutant(SETTLE, "audit.append(\n        tx,", "str.format(\n        '',"),
+    "no receipt is written": Mutant(
+        SETTLE, "    receipts.write(call, request, settlement, line, resolver, channel)\n", ""
+    ),
+    "the receipt forgets who": Mutant(
+        SETTLE, "settlement, line, resolver, channel)", "settlement, line, None, channel)"
+    ),
     "the audit forgets who": Mutant(SETTLE, "        resolver=resolver,\n        channel", "        channel"),
     "the row forgets who": Mutant(
         SETTLE, "settlement, resolver, channel, now)", "settlement, 'x', channel, now)"

@@ -21,6 +21,7 @@ from tests.harness.books import Books, Story
 from tests.harness.served import Served
 
 from .clients import OFFER, PATIENCE, until
+from .conftest import ROOMY
 from .logbook import Client, Expected, Ledger
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "5"))
@@ -66,7 +67,7 @@ class Count:
 def test_what_was_acknowledged_survives(tmp_path: Path) -> None:
     """Rounds of acknowledged operations (five of two hundred, if nobody says otherwise), each killed -9."""
     dice = random.Random(9)
-    with Served(tmp_path / "data") as venue:
+    with Served(tmp_path / "data", environ=ROOMY) as venue:
         pairs = [_pair(venue, Client(tmp_path / f"client-{number}.log", number)) for number in range(CLIENTS)]
         seen: set[str] = set()
         for _ in range(ROUNDS):
