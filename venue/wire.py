@@ -125,6 +125,14 @@ def whole_number(request: Request, name: str, default: int) -> int:
     return int(text)
 
 
+def page_offset(request: Request) -> int:
+    """Where a page begins; before the beginning is the beginning (`wire.md` 2.5). Raises HttpProblem."""
+    text = request.query_params.get("offset", "")
+    if text.startswith("-") and text[1:].isascii() and text[1:].isdigit():
+        return 0
+    return whole_number(request, "offset", 0)
+
+
 def _model(kind: type[M], value: Any) -> M:
     try:
         return kind.model_validate(value)
