@@ -30,7 +30,8 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
     if seconds and not job.status.finished:
         record = await _waiters(request).finished(job.id, caller, seconds, request)
     done = bool(seconds) and record["status"] == "COMPLETE"
-    return json_response(record, 200 if done else 201, {"Location": f"/api/v1/jobs/{job.id}"})
+    location = f"{request.app.state.settings.prefix}/api/v1/jobs/{job.id}"
+    return json_response(record, 200 if done else 201, {"Location": location})
 
 
 @router.post("/run")
@@ -50,7 +51,7 @@ def _output(record: dict[str, Any]) -> Any:
         return record["output"]
     if "error" in record:
         raise NotCompleted(record["error"])
-    raise HttpProblem("shutting_down", f"The venue is stopping; job {record['id']} still waits")
+    raise HttpProblem("shutting_down", f"The venue is stopping; job {record['id']} goes on and still waits")
 
 
 def _waiters(request: Request) -> Waiters:
