@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -95,7 +96,7 @@ def create_app(
     waiters = Waiters(bells, desk, streams=settings.limits.streams)
     life = Life(db, world, signer, bells, waiters)
 
-    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None)
+    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.life = life
     app.state.settings = settings
     app.state.world = world
@@ -185,7 +186,11 @@ def build_world(
 ) -> World:
     """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
-    described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
+    described: dict[str, dict[str, Any]] = {
+        name: {"description": said} for name, said in skills.ADAPTERS.items()
+    }
+    if ceiling is not None:
+        described["hitl"]["maxGrantLifetimeSecs"] = ceiling
     dids = frozenset({signer.did, signer.key_did})
     return World(
         did=signer.did,

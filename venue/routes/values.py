@@ -28,7 +28,8 @@ async def read(request: Request, caller: CallerOf) -> Response:
     if not found["exists"] or found.get("truncated"):
         return json_response(found)
     tag = f'"0x{hashlib.sha256(canonical(found["value"]).encode()).hexdigest()}"'
-    if tag in request.headers.get("if-none-match", ""):
+    known = request.headers.get("if-none-match", "")
+    if tag in known or known.strip() == "*":
         return Response(status_code=304, headers={"ETag": tag})
     return json_response(found, headers={"ETag": tag})
 
