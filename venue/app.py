@@ -30,7 +30,7 @@ from ops.units import Units
 from ucan.did import web_did
 from ucan.keys import Ed25519Signer
 
-from . import problems
+from . import openapi, problems
 from .auth import Authenticator
 from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
@@ -52,6 +52,7 @@ OPERATIONS = (
     *user.OPERATIONS,
     *audit.OPERATIONS,
 )
+ROUTERS = tuple(module.router for module in (discovery, invoke, jobs, operation_routes, streams, values))
 _CORS_HEADERS = ["content-type", "authorization", "x-covia-ucans", "idempotency-key", "last-event-id"]
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
@@ -115,9 +116,10 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operation_routes, streams, values):
-        app.include_router(module.router)
+    for router in ROUTERS:
+        app.include_router(router)
     problems.install(app)
+    openapi.install(app, ROUTERS)
     _protect(app, settings, entropy)
     return app
 

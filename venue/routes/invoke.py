@@ -13,7 +13,7 @@ from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
-from ..wire import idempotency_key, invoke_body, wait_seconds
+from ..wire import idempotency_key, invoke_body, query_text, wait_seconds
 
 router = APIRouter(prefix="/api/v1")
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/v1")
 async def invoke(request: Request, caller: CallerOf) -> Response:
     """Run an operation as a durable job: 201 with its record, 200 when it completed within the wait."""
     body = await invoke_body(request)
-    seconds = wait_seconds(request.query_params.get("wait"), body.wait)
+    seconds = wait_seconds(query_text(request, "wait"), body.wait)
     caller = await with_proofs(request, caller, body.ucans)
     invoker: Invoker = request.app.state.invoker
     job = await invoker.invoke(body.operation, body.input, caller, idempotency_key(request))
