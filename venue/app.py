@@ -116,6 +116,7 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
+    app.state.routers = ROUTERS
     for router in ROUTERS:
         app.include_router(router)
     problems.install(app)

@@ -159,9 +159,11 @@ ROUTES: Mapping[str, Said] = {
     "PUT /api/v1/jobs/{job_id}/resume": Said({}, (*_JOB_CHANGED, "wrong_state")),
     "GET /api/v1/jobs/{job_id}/history": Said({200: shapes.History}, _JOB, (), (_PROOFS,)),
     "GET /api/v1/jobs/{job_id}/receipt": Said({200: shapes.Receipt}, _JOB, (), (_PROOFS,)),
-    "GET /api/v1/jobs/{job_id}/sse": Said({200: str}, _STREAM, (), (_PROOFS,), media="text/event-stream"),
+    "GET /api/v1/jobs/{job_id}/sse": Said(
+        {200: ("job-update",)}, _STREAM, (), (_PROOFS,), media="text/event-stream"
+    ),
     "GET /api/v1/inbox/sse": Said(
-        {200: str},
+        {200: ("resync", "change")},
         (*_KNOWN, "agent_refused", "weak_credential", "not_acceptable", "too_many_streams"),
         (),
         ("Last-Event-ID",),
@@ -257,14 +259,14 @@ class _Models:
         self.schemas: Schema = defined.get("$defs", {})
 
     def of(self, answer: Any, mode: JsonSchemaMode = "serialization") -> Schema:
-        """The schema of a model, of a list of one, or of an object of them; of text; of anything."""
+        """The schema of a model, a list of one, an object of them, a stream's event, or of anything."""
         if answer is None:
             return {}
         if isinstance(answer, list):
             return {"type": "array", "items": self.of(answer[0])}
         if isinstance(answer, dict):
             return {"type": "object", "additionalProperties": self.of(answer[""])}
-        return {"type": "string"} if answer is str else self._refs[(answer, mode)]
+        return _event(answer) if isinstance(answer, tuple) else self._refs[(answer, mode)]
 
 
 def _inner(answer: Any) -> Any:
@@ -273,6 +275,13 @@ def _inner(answer: Any) -> Any:
         if isinstance(answer, dict | list)
         else answer
     )
+
+
+def _event(names: tuple[str, ...]) -> Schema:
+    """One event of a stream; its data is JSON."""
+    data = {"type": "string", "contentMediaType": JSON}
+    fields = {"event": {"enum": list(names)}, "data": data, "id": {"type": "string"}}
+    return {"type": "object", "required": ["event", "data"], "properties": fields}
 
 
 def _operation(route: APIRoute, said: Said, models: _Models, operations: list[Operation]) -> Schema:

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Match
 
 from inbox.errors import AlreadySettled, Expired, InboxError, TooFast
 from ops.errors import OpsError
@@ -111,13 +112,23 @@ async def _framework(request: Request, error: Exception) -> Response:
     if status == 404:
         return problem("no_endpoint", f"Endpoint {request.method} {request.url.path} not found")
     if status == 405:
-        allowed = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        allowed = {"Allow": ", ".join(_allowed(request))}
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=allowed)
         refusal = problem("method_not_allowed", f"{request.method} is not allowed on {request.url.path}")
         refusal.headers.update(allowed)
         return refusal
     return json_response({"error": "The request could not be read", "code": "invalid_json"}, status)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Every method that this path has, over all its routes."""
+    found = {"OPTIONS"}
+    for router in request.app.state.routers:
+        for route in router.routes:
+            if route.matches(request.scope)[0] is not Match.NONE:
+                found |= route.methods
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 async def _failure(_: Request, error: Exception) -> Response:

@@ -76,6 +76,7 @@ async def invoke_body(request: Request) -> InvokeBody:
     if body.private:
         raise HttpProblem("invalid_input", "private: every job of this venue is recorded")
     check_proofs(body.ucans)
+    wait_seconds(None, body.wait)
     return body
 
 
