@@ -50,12 +50,13 @@ def thread() -> Iterator[LoopThread]:
 def open_house(
     thread: LoopThread, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., House]]:
-    """Opens venues with these settings; they close when the module's tests are over."""
+    """Opens venues with these settings, which count no calls unless told to, until the module's tests end."""
     with ExitStack() as stack:
 
         def opened(**settings: Any) -> House:
             directory = tmp_path_factory.mktemp("http")
             clock = FrozenClock()
+            settings["limits"] = {"requests_per_second": "none", **settings.get("limits", {})}
             venue = Venue(thread, Site(directory.name, directory, settings), clock)
             venue.start()
             stack.callback(venue.stop)

@@ -1,4 +1,4 @@
-"""`inbox/sse` (D25): every change once over any drop, a resync where that cannot be, an end with the bearer."""
+"""`inbox/sse` (D25): each change once over a drop, a resync where that cannot be, an end with the bearer."""
 
 import json
 from collections.abc import Callable, Iterator
