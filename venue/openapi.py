@@ -148,7 +148,12 @@ ROUTES: Mapping[str, Said] = {
         InvokeBody,
     ),
     "POST /api/v1/run": Said(
-        {200: None}, (*_OPERATED, "not_completed", "shutting_down"), (), (_IDEMPOTENT,), InvokeBody
+        {200: None},
+        (*_OPERATED, "not_completed", "shutting_down"),
+        (),
+        (_IDEMPOTENT,),
+        InvokeBody,
+        bearer=None,
     ),
     "GET /api/v1/jobs": Said({200: shapes.IdPage}, (*_KNOWN, "invalid_input"), _PAGE),
     "GET /api/v1/jobs/{job_id}": Said({200: shapes.JobRecord}, _JOB, (), (_PROOFS,)),
