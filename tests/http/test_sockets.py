@@ -303,6 +303,15 @@ def test_prefix_behind_a_proxy(open_house: Callable[..., House], strips: bool) -
     asyncio.run(story())
 
 
+def test_forwarded_headers_of_anybody_change_nothing(raw: Raw, house: House) -> None:
+    """Whoever is no trusted proxy does not shape what the venue says of itself."""
+    forged = ("X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https", "X-Forwarded-Prefix: /evil")
+    raw.request("GET", "/api/v1/status", *forged, "Forwarded: host=evil.example", "X-Request-Id: mine")
+    answer = raw.answer()
+    assert answer.json()["url"] == house.url
+    assert answer.headers["x-request-id"] != "mine"
+
+
 # Browsers of other origins.
 
 LISTED, UNLISTED = "https://app.example", "https://evil.example"
