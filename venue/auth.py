@@ -70,11 +70,12 @@ class Authenticator:
         Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger,
         TooFast (`rate_limited`).
         """
-        found = await self._found(authorization, channel)
+        found = await self.recognise(authorization, channel)
         self._rates.check(found.caller.did)
         return found
 
-    async def _found(self, authorization: str | None, channel: str) -> Identified:
+    async def recognise(self, authorization: str | None, channel: str) -> Identified:
+        """The same without counting it as a call; a stream asks now and then whether it may go on (D25)."""
         if authorization is None:
             public = f"{self._world.did}:public"
             return Identified(Caller(public, public, Kind.ANONYMOUS, channel=channel))
@@ -234,6 +235,12 @@ async def identify(request: Request) -> Identified:
     """Who calls, for a route."""
     authenticator: Authenticator = request.app.state.authenticator
     return await authenticator.identify(request.headers.get("authorization"), channel_of(request))
+
+
+async def still_good(request: Request) -> Identified:
+    """Who calls, once more, for a stream that goes on. Raises as `identify` does, but never TooFast."""
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
 
 
 async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
