@@ -221,9 +221,9 @@ def _has_room(call: Call, target: str) -> None:
         posted = requests.posted_since(call.tx, maker, call.now - _MINUTE)
         if posted >= limits.posts_per_minute:
             raise TooFast(f"At most {limits.posts_per_minute} requests a minute (posts_per_minute)", 60)
-    if requests.open_by_maker(call.tx, maker) >= limits.open_per_requester:
+    if requests.open_by_maker(call.tx, maker, call.now) >= limits.open_per_requester:
         raise TooManyOpen(f"You have as many open requests as you may: {limits.open_per_requester}")
-    if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
+    if requests.open_by_owner(call.tx, target, call.now) >= limits.open_per_inbox:
         raise TooManyOpen(f"That inbox has as many open requests as it may: {limits.open_per_inbox}")
 
 
