@@ -88,7 +88,7 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    web = DidWeb(fetch, clock)
+    web = DidWeb(fetch, clock, {signer.did, signer.key_did})
     world = build_world(settings, signer, clock, entropy, web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()

@@ -212,10 +212,15 @@ class Authenticator:
         if did in self._admitted:
             return
         if not await self._db.read(lambda tx: users.registered(tx, did)):
-            if not self._auto_create or agent_id_of(did) is not None or managed_by(did) in self._world.dids:
+            if not self._admits(did):
                 raise NotAdmitted(f"{did} has no account here; the operator can create one (user:create)")
             await self._db.write(lambda tx: self._register(tx, did))
         self._admitted.add(did)
+
+    def _admits(self, did: str) -> bool:
+        """Whether a DID may get an inbox by itself: no agent, none of our managed users, not this venue."""
+        ours = did in self._world.dids or managed_by(did) in self._world.dids
+        return self._auto_create and not ours and agent_id_of(did) is None
 
     def _register(self, tx: Transaction, did: str) -> None:
         if bindings.is_bound(tx, did):
@@ -243,11 +248,16 @@ async def still_good(request: Request) -> Identified:
     return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
 
 
-async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
-    """The caller with the proofs that came along, once the did:web keys that they need were looked up."""
+async def with_proofs(
+    request: Request, caller: Caller, proofs: Sequence[str], judged: Sequence[str] = ()
+) -> Caller:
+    """The caller with the proofs that came along, once the did:web keys that they need were looked up.
+
+    `judged` are tokens that an operation will be asked about; they need the same keys and are no proofs.
+    """
     if not caller.anonymous:
         web: DidWeb = request.app.state.web
-        await web.learn(proofs)
+        await web.learn([*proofs, *judged])
     return replace(caller, proofs=tuple(proofs))
 
 

@@ -47,6 +47,12 @@ class InvokeBody(BaseModel):
         default=False, description="Every job of this venue is recorded."
     )
 
+    @property
+    def judged(self) -> list[str]:
+        """A token that the operation is asked about, as `ucan:verify` and `ucan:revoke` are."""
+        token = self.input.get("token") if isinstance(self.input, dict) else None
+        return [token] if isinstance(token, str) else []
+
     def __repr__(self) -> str:
         return f"InvokeBody({self.operation!r})"
 

@@ -11,7 +11,7 @@ from inbox.model import Ask, Reply, Requester, Status, Submission
 from inbox.tokens import without_tokens
 from ucan.did import agent_id_of, is_did
 
-from .. import access, jobs, settle, users
+from .. import access, jobs, ledger, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
 from ..model import ASKERS, PERSONS, Call, Done, Operation, Parked
 from .shapes import Answers, Asks, Comment, Comments, Echoes
@@ -208,7 +208,9 @@ def _deliverable(call: Call, target: str) -> None:
     if target == call.caller.user:
         return
     verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
-    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}
+    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)}
+    heard_of |= ledger.grantors(call.tx, [token.hash for token in verdict.chain])
+    heard_of -= {target, *call.world.dids}
     if not verdict or blocks.any_blocked(call.tx, target, heard_of):
         raise Forbidden(f"Access denied: hitl/request on {target}/h/ - no proof presented covers it")
     if not users.registered(call.tx, target):
