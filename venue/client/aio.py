@@ -47,7 +47,7 @@ class Asked(Generic[T]):
         """
         async with asyncio.timeout(timeout):
             job = await self._venue.wait_for_job(self.id)
-        self.answered = _outcome(job)
+        self.answered = outcome(job)
         if isinstance(self._form, type):
             return answer_of(self._form, self.answered.answers)  # type: ignore[return-value]
         return self.answered  # type: ignore[return-value]
@@ -348,7 +348,8 @@ class AsyncVenue:
         return await self._http.call("POST", verb, json=body, headers={"Idempotency-Key": key}, repeat=True)
 
 
-def _outcome(job: Mapping[str, Any]) -> Answered:
+def outcome(job: Mapping[str, Any]) -> Answered:
+    """What a finished job came to. Raises AskRejected, AskExpired, AskCancelled; or VenueError."""
     if job["status"] == "COMPLETE":
         return Answered.model_validate(job["output"])
     error = str(job.get("error", ""))
