@@ -147,16 +147,20 @@ def printed(asks: list[dict[str, Any]], answered: Answered, *, tty: bool) -> str
     """The answers for a script: the bare value of a single ask, else NAME=VALUE lines. A list is joined by
     commas; on a terminal, what could act on it is escaped.
     """
+    shown = {
+        name: plain.block(value(answer)) if tty else value(answer)
+        for name, answer in answered.answers.items()
+    }
+    if len(asks) == 1 and len(shown) == 1:
+        return next(iter(shown.values()))
+    return "\n".join(f"{plain.line(name)}={text}" for name, text in shown.items())
 
-    def value(answer: Any) -> str:
-        if isinstance(answer, bool):
-            return "true" if answer else "false"
-        said = ",".join(map(str, answer)) if isinstance(answer, list) else str(answer)
-        return plain.block(said) if tty else said
 
-    if len(asks) == 1 and len(answered.answers) == 1:
-        return value(next(iter(answered.answers.values())))
-    return "\n".join(f"{plain.line(name)}={value(answer)}" for name, answer in answered.answers.items())
+def value(answer: Any) -> str:
+    """An answer as text: a boolean as true or false, chosen options with commas between them."""
+    if isinstance(answer, bool):
+        return "true" if answer else "false"
+    return ",".join(map(str, answer)) if isinstance(answer, list) else str(answer)
 
 
 def _tell(answered: Answered, saved: Path | None) -> None:

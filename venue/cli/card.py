@@ -267,10 +267,10 @@ def _settled_json(settled: Settled) -> dict[str, Any]:
 
 
 def _field(name: str, value: str, width: int, indent: str = "") -> Iterator[Line]:
-    first, *rest = plain.wrapped(plain.line(value), width - len(indent) - 14)
-    yield Line(f"{indent}{name:<13} {first}")
+    first, *rest = plain.wrapped(plain.line(value), width - len(indent) - 13)
+    yield Line(f"{indent}{name:<12} {first}")
     for more in rest:
-        yield Line(f"{indent}{'':<13} {more}")
+        yield Line(f"{indent}{'':<12} {more}")
 
 
 def _own(text: str, width: int, kind: str = "venue", indent: str = "") -> Iterator[Line]:

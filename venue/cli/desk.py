@@ -57,14 +57,14 @@ def too_late(error: Settled, venue: Venue, request: str, me: str) -> str:
 
 def listing(page: Page, connection: Connection, at: int) -> list[str]:
     """A page of an inbox as a table of 80 columns: id, age, time left, who asks, what."""
-    found = [f"{'ID':<32} {'AGE':>4} {'LEFT':>4} {'FROM':<14} TITLE"]
+    found = [f"{'ID':<32} {'AGE':>4} {'LEFT':>4} {'FROM':<16} TITLE"]
     for item in page.items:
         age = words.brief((at - item.created) / 1000)
         left = "" if item.expires is None else words.brief((item.expires - at) / 1000)
         if item.status != "open":
             left = _SHORT.get(item.status, item.status)[:4]
-        whose = plain.padded(words.who(item.from_, connection.me), 14)
-        title = plain.short(plain.line(item.title), 22)
+        whose = plain.padded(words.brief_who(item.from_, connection.me), 16)
+        title = plain.short(plain.line(item.title), 20)
         found.append(f"{item.id:<32} {age:>4} {left:>4} {whose} {title}".rstrip())
     return found
 

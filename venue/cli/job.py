@@ -7,7 +7,7 @@ import typer
 
 from ..client import Venue
 from . import plain, words
-from .ask import SaveOption, finish
+from .ask import SaveOption, finish, value
 from .connection import Connection, JsonOption, connected, print_json
 from .desk import request_id
 
@@ -33,7 +33,7 @@ def show(connection: Connection, job: _ID, as_json: JsonOption = False) -> None:
     output = found.get("output")
     if isinstance(output, dict):
         for name, answer in (output.get("answers") or {}).items():
-            typer.echo(f"{'answer':<10} {plain.line(name)}={plain.line(answer)}")
+            typer.echo(f"{'answer':<10} {plain.line(name)}={plain.line(value(answer))}")
 
 
 @app.command()

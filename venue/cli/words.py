@@ -119,6 +119,15 @@ def who(did: str, me: str = "") -> str:
     return safe if len(safe) <= _LONGEST_DID else f"{safe[:14]}…{safe[-6:]}"
 
 
+def brief_who(did: str, me: str = "") -> str:
+    """Somebody in at most sixteen columns, for lists; of a DID only its ends."""
+    agent = agent_id_of(did) if is_did(did) else None
+    if agent is not None:
+        return f"{'your' if owner_of(did) == me else 'their'} {agent}"
+    name = who(did, me)
+    return name if len(name) <= 16 else f"{name.rpartition(':')[2][:7]}…{plain.line(did)[-7:]}"
+
+
 def _place(resource: str, owner: str) -> str:
     whose, path = owner, resource.removeprefix("/")
     if resource.startswith("did:"):
