@@ -27,6 +27,7 @@ from ucan.verify import Verdict, authenticate, self_issued
 from .didweb import DidWeb
 from .limits import Rates
 from .problems import HttpProblem
+from .version import CLI_AGENT
 
 OPERATOR_TYPE = "venue-operator+jwt"
 OPERATOR_LIFE = 60
@@ -232,8 +233,12 @@ class Authenticator:
 
 
 def channel_of(request: Request) -> str:
-    """How the call came in: a browser says where its page is from, and nothing else does."""
-    return "web" if "origin" in request.headers else "api"
+    """How the call came in, for the record (D28): a browser says where its page is from, the command line
+    which program it is, and everything else is the API. It is a claim, and nothing is allowed because of it.
+    """
+    if "origin" in request.headers:
+        return "web"
+    return "cli" if request.headers.get("user-agent", "").startswith(f"{CLI_AGENT}/") else "api"
 
 
 async def identify(request: Request) -> Identified:

@@ -1,0 +1,7 @@
+"""stub"""
+
+from .connection import Connection
+
+
+def run(connection: Connection) -> None:
+    """stub"""
