@@ -9,12 +9,13 @@ from .errors import (
     ClockSkew,
     NotAuthenticated,
     Refused,
+    Settled,
     TooFast,
     Unreachable,
     VenueError,
     WrongVenue,
 )
-from .models import Answered, Offer, Record, Summary
+from .models import Answered, Change, Offer, Page, Record, Summary
 from .sync import AskedNow, Venue
 
 __all__ = [
@@ -26,11 +27,14 @@ __all__ = [
     "AskedNow",
     "AsyncVenue",
     "BadForm",
+    "Change",
     "ClockSkew",
     "NotAuthenticated",
     "Offer",
+    "Page",
     "Record",
     "Refused",
+    "Settled",
     "Summary",
     "TooFast",
     "Unreachable",

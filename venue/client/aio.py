@@ -14,11 +14,11 @@ from pydantic import BaseModel
 
 from inbox.clock import Clock, system_clock
 
-from .errors import AskCancelled, AskExpired, AskRejected, Refused, VenueError
+from .errors import AskCancelled, AskExpired, AskRejected, Refused, TooFast, Unreachable, VenueError
 from .forms import Grants, answer_of, asks_of
 from .http import PATIENCE, Http
 from .identity import base_url, credential
-from .models import Answered, Record, Summary
+from .models import Answered, Change, Page, Record, Summary
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -72,6 +72,7 @@ class AsyncVenue:
         patience: float = PATIENCE,
         clock: Clock = system_clock,
         transport: httpx.AsyncBaseTransport | None = None,
+        user_agent: str | None = None,
     ) -> None:
         """Connect to `url` (or VENUE_URL), as an agent by `token` or as a person by `key` (or VENUE_TOKEN,
         VENUE_KEY).
@@ -80,7 +81,15 @@ class AsyncVenue:
         is tried.
         """
         found = credential(clock, token=token, key=key, passphrase=passphrase, subject=subject)
-        self._http = Http(base_url(url), found, clock, did=did, patience=patience, transport=transport)
+        self._http = Http(
+            base_url(url),
+            found,
+            clock,
+            did=did,
+            patience=patience,
+            transport=transport,
+            user_agent=user_agent,
+        )
 
     async def __aenter__(self) -> "AsyncVenue":
         return self
@@ -196,7 +205,38 @@ class AsyncVenue:
 
     async def inbox(self, status: str | None = "open") -> list[Summary]:
         """What waits in one's own inbox, or what stands otherwise, oldest first; every page of it."""
-        return [item async for item in self._pages(status)]
+        found: list[Summary] = []
+        cursor: str | None = None
+        while True:
+            page = await self.page(status, cursor=cursor, limit=1_000)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def page(self, status: str | None = "open", *, cursor: str | None = None, limit: int = 100) -> Page:
+        """One page of one's own inbox, oldest first."""
+        wanted = {"status": status, "cursor": cursor, "limit": limit}
+        found = await self.run("v/ops/hitl/list", {name: v for name, v in wanted.items() if v is not None})
+        return Page.model_validate(found)
+
+    async def feed(self) -> AsyncIterator[Change]:
+        """What changes in one's own inbox, for ever: `resync` at first and whenever something may have been
+        missed, `lost` when the connection ended. Raises Refused; a venue that cannot be reached is tried
+        again, with a pause.
+        """
+        pause = _PAUSE
+        while True:
+            try:
+                async with self._http.stream("inbox/sse", await self._http.headers()) as answer:
+                    async for event, data in self._frames(answer):
+                        pause = _PAUSE
+                        yield Change.model_validate({"kind": event, **data})
+            except (httpx.HTTPError, ValueError, Unreachable, TooFast):
+                pass
+            yield Change(kind="lost", version=0)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 10.0)
 
     async def record(self, request_id: str) -> Record:
         """A whole request of one's own inbox. Raises Refused (`not_found`)."""
@@ -284,27 +324,24 @@ class AsyncVenue:
 
     async def _job_stream(self, job_id: str) -> AsyncIterator[dict[str, Any]]:
         async with self._http.stream(f"jobs/{job_id}/sse", await self._http.headers()) as answer:
-            if answer.is_error:
-                await answer.aread()
-                raise self._http.refusal(answer)
-            async for line in answer.aiter_lines():
-                if line.startswith("data: "):
-                    yield json.loads(line.removeprefix("data: "))
+            async for _, data in self._frames(answer):
+                yield data
+
+    async def _frames(self, answer: httpx.Response) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """The name and the data of each event in a stream; each has exactly one line of data."""
+        if answer.is_error:
+            await answer.aread()
+            raise self._http.refusal(answer)
+        event = ""
+        async for line in answer.aiter_lines():
+            if line.startswith("event: "):
+                event = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                yield event, json.loads(line.removeprefix("data: "))
 
     async def _respond(self, request_id: str, outcome: str, said: Mapping[str, Any]) -> None:
         given = {name: value for name, value in said.items() if value is not None}
         await self.run("v/ops/hitl/respond", {"id": request_id, "outcome": outcome, **given})
-
-    async def _pages(self, status: str | None) -> AsyncIterator[Summary]:
-        cursor: str | None = None
-        while True:
-            wanted = {"status": status, "cursor": cursor, "limit": 1_000}
-            page = await self.run("v/ops/hitl/list", {name: v for name, v in wanted.items() if v is not None})
-            for item in page["items"]:
-                yield Summary.model_validate(item)
-            cursor = page.get("cursor")
-            if cursor is None:
-                return
 
     async def _post(self, verb: str, operation: str, data: Any, ucans: Sequence[str], key: str) -> Any:
         body = {"operation": operation, "input": data, **({"ucans": list(ucans)} if ucans else {})}

@@ -56,6 +56,17 @@ class ClockSkew(NotAuthenticated):
         self.seconds = seconds
 
 
+class Settled(Refused):
+    """The request was settled before: `how` (answered, rejected, expired, cancelled) and `when` (epoch
+    milliseconds).
+    """
+
+    def __init__(self, code: str, status: int, message: str, how: str, when: int | None) -> None:
+        super().__init__(code, status, message)
+        self.how = how
+        self.when = when
+
+
 class TooFast(Refused):
     """Still too many calls or open requests after waiting as long as was allowed; nothing has happened."""
 

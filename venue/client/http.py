@@ -9,7 +9,7 @@ import httpx
 
 from inbox.clock import Clock
 
-from .errors import ClockSkew, NotAuthenticated, Refused, TooFast, Unreachable, WrongVenue
+from .errors import ClockSkew, NotAuthenticated, Refused, Settled, TooFast, Unreachable, WrongVenue
 from .identity import Credential
 
 PATIENCE = 30.0
@@ -32,6 +32,7 @@ class Http:
         did: str | None,
         patience: float,
         transport: httpx.AsyncBaseTransport | None,
+        user_agent: str | None = None,
     ) -> None:
         self.base = base
         self._credential = credential
@@ -40,7 +41,10 @@ class Http:
         self._did: str | None = None
         self._patience = patience
         self._client = httpx.AsyncClient(
-            base_url=f"{base}/api/v1/", timeout=httpx.Timeout(30.0, connect=10.0), transport=transport
+            base_url=f"{base}/api/v1/",
+            timeout=httpx.Timeout(30.0, connect=10.0),
+            transport=transport,
+            headers={} if user_agent is None else {"User-Agent": user_agent},
         )
 
     async def close(self) -> None:
@@ -93,6 +97,8 @@ class Http:
         """What an error answer means."""
         body = _json(answer)
         code, message = str(body.get("code", "unknown")), str(body.get("error", answer.reason_phrase))
+        if code in ("not_open", "expired"):
+            return Settled(code, answer.status_code, message, str(body.get("how", "")), body.get("when"))
         if answer.status_code == 429:
             return TooFast(code, 429, message)
         if answer.status_code != 401:

@@ -25,6 +25,30 @@ class Summary(BaseModel):
     expires: int | None = None
 
 
+class Page(BaseModel):
+    """A page of an inbox: `count` is how many there are in all, `cursor` is there when there is more."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    items: list[Summary]
+    count: int
+    cursor: str | None = None
+
+
+class Change(BaseModel):
+    """Something changed in one's own feed: what (`kind`, such as `request.open`), to which `id`.
+
+    The kind `resync` says that everything is to be loaded anew, `lost` that nothing is heard just now.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    kind: str
+    version: int
+    id: str = ""
+    at: int | None = None
+
+
 class Record(Summary):
     """A whole request, as it stands in the inbox. `digest` is what an answer should name."""
 

@@ -2,7 +2,7 @@
 written once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from inbox.clock import Clock, system_clock
 from .aio import Asked, AsyncVenue, Form
 from .forms import Grants
 from .http import PATIENCE
-from .models import Answered, Record, Summary
+from .models import Answered, Change, Page, Record, Summary
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -65,6 +65,7 @@ class Venue:
         patience: float = PATIENCE,
         clock: Clock = system_clock,
         transport: httpx.AsyncBaseTransport | None = None,
+        user_agent: str | None = None,
     ) -> None:
         """Connect to `url` (or VENUE_URL), as an agent by `token` or as a person by `key`."""
         self._venue = AsyncVenue(
@@ -77,6 +78,7 @@ class Venue:
             patience=patience,
             clock=clock,
             transport=transport,
+            user_agent=user_agent,
         )
         self._stack = ExitStack()
         self._portal = self._stack.enter_context(start_blocking_portal())
@@ -182,6 +184,20 @@ class Venue:
         """What waits in one's own inbox, oldest first."""
         found: list[Summary] = self.call(self._venue.inbox, status)
         return found
+
+    def page(self, status: str | None = "open", *, cursor: str | None = None, limit: int = 100) -> Page:
+        """One page of one's own inbox, oldest first."""
+        found: Page = self.call(self._venue.page, status, cursor=cursor, limit=limit)
+        return found
+
+    def follow(self, heard: Callable[[Change], None]) -> Callable[[], object]:
+        """Call `heard`, on another thread, with each change of one's own inbox; returns how to stop."""
+
+        async def work() -> None:
+            async for change in self._venue.feed():
+                heard(change)
+
+        return self._portal.start_task_soon(work).cancel
 
     def record(self, request_id: str) -> Record:
         """A whole request of one's own inbox."""
