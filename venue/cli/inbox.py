@@ -125,11 +125,17 @@ def answer(
         echoes = typed.narrowed(asks, answers, echoes, narrow or (), now())
     except typed.BadInput as error:
         raise Usage(str(error)) from None
-    said = {"grants": echoes, "comments": comments or None, "comment": comment}
     _settle(
         connection,
         found,
-        lambda: venue.answer(found, answers, digest=digest or seen.record["digest"], **said),
+        lambda: venue.answer(
+            found,
+            answers,
+            grants=echoes,
+            comments=comments or None,
+            comment=comment,
+            digest=digest or seen.record["digest"],
+        ),
     )
     left = [name for name, offer in typed.triggered(asks, answers) if not _echoed(offer, echoes)]
     if as_json:

@@ -1,18 +1,24 @@
 """The venue from Python: ask and wait, see what waits and answer it (D34)."""
 
-from .aio import Asked, AsyncVenue
+from .aio import AsyncVenue
+from .asked import Asked
 from .errors import (
     AskCancelled,
     AskExpired,
     AskRejected,
+    BadAnswer,
     BadForm,
+    BadSettings,
     ClockSkew,
+    NoAnswer,
     NotAuthenticated,
+    NotAVenue,
     Refused,
     Settled,
     TooFast,
     Unreachable,
     VenueError,
+    VenueFault,
     WrongVenue,
 )
 from .models import Answered, Change, Offer, Page, Record, Summary
@@ -26,9 +32,13 @@ __all__ = [
     "Asked",
     "AskedNow",
     "AsyncVenue",
+    "BadAnswer",
     "BadForm",
+    "BadSettings",
     "Change",
     "ClockSkew",
+    "NoAnswer",
+    "NotAVenue",
     "NotAuthenticated",
     "Offer",
     "Page",
@@ -40,5 +50,6 @@ __all__ = [
     "Unreachable",
     "Venue",
     "VenueError",
+    "VenueFault",
     "WrongVenue",
 ]
