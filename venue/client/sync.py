@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from inbox.clock import Clock, system_clock
 
 from .aio import Asked, AsyncVenue, Form
+from .errors import Refused
 from .forms import Grants
 from .http import PATIENCE
 from .models import Answered, Change, Page, Record, Summary
@@ -191,11 +192,17 @@ class Venue:
         return found
 
     def follow(self, heard: Callable[[Change], None]) -> Callable[[], object]:
-        """Call `heard`, on another thread, with each change of one's own inbox; returns how to stop."""
+        """Call `heard`, on another thread, with each change of one's own inbox; returns how to stop.
+
+        The last is of the kind `refused` when the venue no longer lets this caller hear of any.
+        """
 
         async def work() -> None:
-            async for change in self._venue.feed():
-                heard(change)
+            try:
+                async for change in self._venue.feed():
+                    heard(change)
+            except Refused:
+                heard(Change(kind="refused", version=0))
 
         return self._portal.start_task_soon(work).cancel
 
