@@ -2,7 +2,7 @@
 
 import typer
 
-from . import agent, ask, audit, demo, inbox, job, key, serve, settings, token, user
+from . import agent, ask, audit, demo, doctor, inbox, job, key, serve, settings, token, user
 
 app = typer.Typer(
     help="A venue: software agents ask people for decisions and for authority.",
@@ -14,6 +14,7 @@ app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("ask")(ask.ask)
 app.command("config")(settings.show)
+app.command("doctor")(doctor.doctor)
 app.add_typer(inbox.app, name="inbox")
 app.add_typer(job.app, name="job")
 app.add_typer(agent.app, name="agent")

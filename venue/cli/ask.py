@@ -170,7 +170,7 @@ def _tell(answered: Answered, saved: Path | None) -> None:
         say(f"Remark on {plain.line(name)}: {plain.line(remark)}")
     if answered.token is not None:
         where = "keep it with --save-token or --json" if saved is None else f"it is in {saved}"
-        say(f"A token over {len(answered.grants)} grants was conferred; {where}.")
+        say(f"A token over {words.count(len(answered.grants), 'grant')} was conferred; {where}.")
 
 
 def _came(error: VenueError, status: Status) -> str:

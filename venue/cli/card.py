@@ -85,7 +85,7 @@ def lines(view: View, width: int = WIDTH) -> list[Line]:
     return [
         *_head(view, width),
         *_written(str(view.record["title"]), width, "title"),
-        *_description(view, width),
+        *described(view, width),
         *(
             line
             for number, ask in enumerate(view.record["asks"], 1)
@@ -101,7 +101,9 @@ def ask_lines(view: View, number: int, ask: Mapping[str, Any], width: int = WIDT
     yield Line("")
     tame = _tame(str(ask["id"]))
     yield from _own(
-        f"{number}. {tame + ': ' if tame else ''}{_tame(str(ask['type']))}, {need}", width, "head"
+        f"{number}. {tame + ': ' if tame else ''}{_tame(str(ask['type'])) or 'unknown'}, {need}",
+        width,
+        "head",
     )
     if not tame:
         yield from _written(f"(its id: {ask['id']})", width, "quiet")
@@ -176,7 +178,8 @@ def _state(view: View) -> str:
     return "open, and waits for you" if status == "open" else _SETTLED.get(status, status)
 
 
-def _description(view: View, width: int) -> Iterator[Line]:
+def described(view: View, width: int) -> Iterator[Line]:
+    """What the requester wrote beside the title."""
     if view.record.get("description"):
         yield Line(RAIL.rstrip(), "text")
         yield from _written(str(view.record["description"]), width, "text", several=True)

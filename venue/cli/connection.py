@@ -68,6 +68,7 @@ class Connection:
         self._subject = subject
         self._venue: Venue | None = None
         self.me = ""
+        self.key: Ed25519PrivateKey | None = None
 
     def open(self, patience: float = PATIENCE) -> Venue:
         """The venue. Its DID is what this address had before, or is remembered from now on.
@@ -78,6 +79,7 @@ class Connection:
             return self._venue
         token, key = self._credential()
         self.me = _subject(token, key, self._subject)
+        self.key = key
         remembered = known.expected(self.url)
         venue = Venue(
             self.url,

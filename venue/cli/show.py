@@ -15,6 +15,7 @@ STYLES = {
     "broad": "bold red",
     "head": "bold cyan",
     "quiet": "dim",
+    "chosen": "reverse",
 }
 
 

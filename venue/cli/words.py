@@ -49,6 +49,11 @@ def brief(span: float) -> str:
     return f"{whole}s"
 
 
+def count(number: int, what: str) -> str:
+    """How many of something: `nothing`, `1 grant`, `2 grants`."""
+    return "nothing" if number == 0 else f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def moment(when: int, zone: tzinfo | None = None) -> str:
     """An instant, given in epoch milliseconds, in UTC, and in the reader's own zone where that differs."""
     try:

@@ -73,7 +73,7 @@ class Asked(Generic[T]):
 
 
 def outcome(request_id: str, job: Mapping[str, Any]) -> Answered:
-    """What a finished job came to. Raises AskRejected, AskExpired, AskCancelled; VenueError for another job."""
+    """What a finished job came to. Raises AskRejected, AskExpired, AskCancelled, or VenueError."""
     error = str(job.get("error", ""))
     if job["status"] == "CANCELLED":
         raise AskCancelled(request_id, None if error == CANCELLED else error)
