@@ -8,6 +8,7 @@ from ucan.capability import parse
 from ucan.did import is_did
 from ucan.errors import UcanError
 
+from .canonical import canonical
 from .errors import BadRequest, LimitExceeded
 from .model import MAX_SECONDS, Ask, GrantPolicy, Limits, Offer, Option, Submission, Terms
 
@@ -30,7 +31,7 @@ def check_submission(posted: Submission, target: str, now: int, terms: Terms) ->
     _at_most(len(offers), limits.offers, "offers", "asks")
     for place, offer in offers:
         check_offer(offer, place, target, now, terms.grants)
-    _check_caveats(offers)
+    _check_caveats(offers, limits)
 
 
 def all_offers(asks: Iterable[Ask]) -> Iterator[tuple[str, Offer]]:
@@ -133,10 +134,11 @@ def _check_ceiling(seconds: int, place: str, ceiling: int | None) -> None:
         raise BadRequest(f"{place}: {seconds} seconds is beyond this venue's ceiling of {ceiling} seconds")
 
 
-def _check_caveats(offers: Iterable[tuple[str, Offer]]) -> None:
+def _check_caveats(offers: Iterable[tuple[str, Offer]], limits: Limits) -> None:
     """Two offers that an echo could not tell apart must not differ in their caveats (D12)."""
     seen: dict[tuple[str, str], Offer] = {}
     for place, offer in offers:
+        _no_longer(canonical(offer.nb or {}), limits.prompt, "prompt", f"{place}.nb")
         twin = seen.setdefault(offer.key, offer)
         if twin.nb != offer.nb:
             raise BadRequest(f"{place}: another offer has the same with and can, but other caveats")

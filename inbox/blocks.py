@@ -1,5 +1,5 @@
-"""Whom an owner does not want to hear from (D12):
-a requester, its agents, and whatever is delegated through it.
+"""Whom an owner does not want to hear from (D12): a requester, its agents, and whatever is delegated through
+it.
 """
 
 from collections.abc import Iterable, Sequence

@@ -59,9 +59,7 @@ DEADLINES = "deadlines"
 
 
 class Bells:
-    """Wakes the tasks of one event loop that wait on topics;
-    a bell rung before anybody listens is not kept.
-    """
+    """Wakes the tasks of one event loop that wait on topics; a bell that nobody hears is not kept."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[asyncio.Event]] = defaultdict(set)

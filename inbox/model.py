@@ -127,8 +127,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class GrantPolicy:
-    """What the operator allows to be conferred:
-    the ceiling of D10 in seconds (None lifts it), and D7's `attest`.
+    """What the operator allows to be conferred: the ceiling of D10 in seconds (None lifts it), and D7's
+    `attest`.
     """
 
     max_lifetime: int | None = 90 * DAY
@@ -142,9 +142,7 @@ class GrantPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Everything that binds requests in one venue:
-    what may be conferred, the limits, and the venue's DIDs.
-    """
+    """What binds requests in one venue: what may be conferred, the limits, and the venue's DIDs."""
 
     grants: GrantPolicy = GrantPolicy()
     limits: Limits = Limits()

@@ -1,6 +1,4 @@
-"""Agents:
-sub-principals that work in their owner's namespace, by token or by a key of their own (D3, D23).
-"""
+"""Agents: sub-principals in their owner's namespace, by token or by a key of their own (D3, D23)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,9 +69,7 @@ def revoke(tx: Transaction, owner: str, agent_id: str, now: int) -> bool:
 
 
 def listed(tx: Transaction, owner: str) -> Sequence[Row]:
-    """A user's agents, revoked ones too, by id;
-    `exp` is when the last of its tokens ends, in unix seconds.
-    """
+    """A user's agents by id, revoked ones too; `exp` is when the last token ends, in unix seconds."""
     return tx.all("agent.list", owner=owner)
 
 

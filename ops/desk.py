@@ -1,5 +1,5 @@
-"""What a caller may do with jobs (D18, D23):
-see those that are theirs, cancel and delete them; a proof only lets see.
+"""What a caller may do with jobs (D18, D23): see those that are theirs, cancel and delete them; a proof only
+lets see.
 """
 
 from collections.abc import Sequence
@@ -62,18 +62,14 @@ class Desk:
         return await self._units.read(caller, work)
 
     async def cancel(self, job_id: str, reason: str | None, caller: Caller) -> dict[str, Any]:
-        """Cancel a job, as its maker or owner;
-        a finished one is returned unchanged (D18). Raises NoSuchJob.
-        """
+        """Cancel a job, as its maker or owner; a finished one is unchanged (D18). Raises NoSuchJob."""
         stored = jobs.parse_id(job_id)
         with suppress(AlreadySettled, Expired):  # somebody or something was first: the job tells
             await self._units.write(caller, lambda call: _cancel(call, _changeable(call, stored), reason))
         return await self.job(job_id, caller)
 
     async def delete(self, job_id: str, caller: Caller) -> None:
-        """Delete a job, as its maker or owner;
-        one that is parked is cancelled first (D18). Raises NoSuchJob.
-        """
+        """Delete a job, as its maker or owner; a parked one is cancelled first (D18). Raises NoSuchJob."""
         stored = jobs.parse_id(job_id)
 
         def work(call: Call) -> None:

@@ -111,7 +111,7 @@ def _merged(call: Call, operation: Operation, data: Any, key: str | None) -> Job
     if row is None:
         return None
     if row["input"] != digest_of(data):
-        raise IdempotencyConflict("This Idempotency-Key was used before, with another input")
+        raise IdempotencyConflict(row["job"])
     return jobs.find(call.tx, row["job"])
 
 

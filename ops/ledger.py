@@ -4,7 +4,7 @@ A revocation takes with it whatever was minted in reliance on what it names; a c
 checked, for every link is asked about.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inbox.canonical import canonical, plain
@@ -49,6 +49,20 @@ def minted(tx: Transaction, token_hash: str) -> Row | None:
     return None if row is None else {**row, "grants": plain(row["grants"])}
 
 
+def grantors(tx: Transaction, token_hashes: Iterable[str]) -> set[str]:
+    """At whose word these tokens were minted, and those that they relied on; nobody's for what was not."""
+    found: set[str] = set()
+    waiting, seen = list(token_hashes), set[str]()
+    while waiting:
+        current = waiting.pop()
+        row = None if current in seen else tx.one("mint.get", hash=current)
+        seen.add(current)
+        if row is not None:
+            found.add(row["grantor"])
+            waiting += plain(row["proofs"])
+    return found
+
+
 def live_by(
     tx: Transaction, grantor: str, now: int, after: tuple[int, str], limit: int
 ) -> Sequence[dict[str, Any]]:
@@ -66,9 +80,7 @@ def is_revoked(tx: Transaction, token_hash: str) -> bool:
 
 
 def revoke(tx: Transaction, token_hash: str, revoker: str, now: int) -> Sequence[str]:
-    """Revoke a token and everything minted in reliance on it;
-    returns the hashes newly revoked. `now` in ms.
-    """
+    """Revoke a token and what was minted in reliance on it; returns what was newly revoked. `now` in ms."""
     waiting, done = [token_hash], []
     while waiting:
         current = waiting.pop()

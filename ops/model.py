@@ -163,8 +163,8 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an operation returns when its job must not keep the input as it came:
-    the output, and what to keep.
+    """What an operation returns when its job must not keep the input as it came: the output, and what to
+    keep.
     """
 
     output: Any

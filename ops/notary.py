@@ -1,5 +1,5 @@
-"""Signed roots over the audit chains (D26):
-what was written before a root cannot be rewritten unnoticed after it.
+"""Signed roots over the audit chains (D26): what was written before a root cannot be rewritten unnoticed
+after it.
 """
 
 import asyncio

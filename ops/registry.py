@@ -1,5 +1,5 @@
-"""The catalogue:
-operations by name, filled by explicit calls (house rule 9), and the virtual `v/` that shows it.
+"""The catalogue: operations by name, filled by explicit calls (house rule 9), and the virtual `v/` that shows
+it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,8 +87,8 @@ def catalogue(
     adapters: Mapping[str, Mapping[str, Any]],
     skills: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The virtual namespace `v/`:
-    every operation, what there is to know of each adapter, and skills for agents.
+    """The virtual namespace `v/`: every operation, what there is to know of each adapter, and skills for
+    agents.
     """
     ops: dict[str, dict[str, Any]] = {}
     for operation in operations:

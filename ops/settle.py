@@ -35,9 +35,7 @@ def answer(call: Call, request_id: str, reply: Reply) -> Settlement:
 
 
 def delete(call: Call, request_id: str) -> bool:
-    """Remove a record from the caller's own inbox;
-    an open one is rejected first (D18). False: there is none.
-    """
+    """Remove a record from the caller's own inbox; an open one is rejected first (D18). False: none."""
     request = requests.get(call.tx, call.caller.user, request_id)
     if request is None:
         return False

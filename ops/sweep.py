@@ -6,11 +6,12 @@ import logging
 
 from inbox import events, requests
 from inbox.clock import millis
-from inbox.errors import StoreError
+from inbox.errors import InboxError, StoreError
 from inbox.store.base import Database, Transaction
 
 from . import jobs, settle
-from .model import Call, Caller, JobStatus, World
+from .errors import OpsError
+from .model import Call, Caller, JobStatus, Kind, World
 
 log = logging.getLogger("venue.sweep")
 
@@ -22,18 +23,47 @@ _INTERRUPTED = "The request behind this job is gone"
 
 
 async def expire_due(db: Database, world: World) -> int:
-    """Settle every open request whose deadline has passed; returns how many this call settled."""
+    """Settle every open request whose deadline has passed; returns how many this call settled.
 
-    def work(tx: Transaction) -> tuple[int, int]:
+    One that cannot be settled is logged, and does not keep the others from it.
+    """
+
+    def batch(tx: Transaction) -> tuple[int, int]:
         call = _venue_call(tx, world)
         due = requests.due(tx, call.now, _BATCH)
         return len(due), sum(settle.expire(call, request_id) for request_id in due)
 
     total, found = 0, _BATCH
     while found == _BATCH:
-        found, settled = await db.write(work)
+        try:
+            found, settled = await db.write(batch)
+        except StoreError:
+            raise
+        except (OpsError, InboxError):
+            return total + await _expire_one_by_one(db, world)
         total += settled
     return total
+
+
+async def _expire_one_by_one(db: Database, world: World) -> int:
+    now, settled = millis(world.clock()), 0
+    for request_id in await db.read(lambda tx: requests.due(tx, now, _BATCH)):
+
+        def work(tx: Transaction, request_id: str = request_id) -> bool:
+            return settle.expire(_venue_call(tx, world), request_id)
+
+        try:
+            settled += await db.write(work)
+        except (OpsError, InboxError):
+            log.exception("request %s is past its deadline and cannot be settled", request_id)
+    return settled
+
+
+def breaches(tx: Transaction) -> tuple[list[str], list[str]]:
+    """The ids that break *parked job <-> open record* (D21): jobs without a record, records without a job."""
+    jobs_alone = [str(row["id"]) for row in tx.all("job.parked_without_request")]
+    records_alone = [str(row["id"]) for row in tx.all("job.request_without_parked")]
+    return jobs_alone, records_alone
 
 
 async def launch(db: Database, world: World) -> int:
@@ -51,13 +81,14 @@ async def launch(db: Database, world: World) -> int:
             if job is not None:
                 jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_STOPPED)
         broken = []
-        for row in tx.all("job.parked_without_request"):
-            job = jobs.find(tx, row["id"])
+        jobs_alone, records_alone = breaches(tx)
+        for job_id in jobs_alone:
+            job = jobs.find(tx, job_id)
             if job is not None:
                 jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_INTERRUPTED)
                 broken.append(job.id)
-        for row in tx.all("job.request_without_parked"):
-            request = requests.find(tx, row["id"])
+        for request_id in records_alone:
+            request = requests.find(tx, request_id)
             if request is not None:
                 settle.withdraw(call, request)
                 broken.append(request.id)
@@ -82,8 +113,9 @@ async def run(db: Database, world: World, bells: events.Bells) -> None:
             try:
                 wait = await _next_wait(db, world)
                 if wait <= 0:
-                    await expire_due(db, world)
-                    continue
+                    if await expire_due(db, world):
+                        continue
+                    wait = _RETRY
             except StoreError:
                 log.exception("what is due could not be expired; it is tried again in %s s", _RETRY)
                 wait = _RETRY
@@ -102,4 +134,4 @@ async def _next_wait(db: Database, world: World) -> float:
 
 def _venue_call(tx: Transaction, world: World) -> Call:
     """The venue's own doing: it settles by time or by repair, and is nobody's resolver."""
-    return Call(tx, world, Caller(world.did, world.did), millis(world.clock()), "")
+    return Call(tx, world, Caller(world.did, world.did, Kind.OPERATOR), millis(world.clock()), "")

@@ -1,6 +1,4 @@
-"""Units of work as calls:
-the database, the world and the clock, bound together for whoever serves callers.
-"""
+"""Units of work as calls: the database, the world and the clock, bound together."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -31,8 +29,8 @@ class Units:
         return await self.db.write(lambda tx: work(self.call(tx, caller, job_id)))
 
     async def read(self, caller: Caller, work: Callable[[Call], T]) -> T:
-        """Read in one snapshot in which no open request is past its deadline (D17):
-        what is due expires first.
+        """Read in one snapshot in which no open request is past its deadline (D17): what is due expires
+        first.
         """
 
         def guarded(tx: Transaction) -> tuple[bool, T | None]:

@@ -38,9 +38,7 @@ def open_session(tx: Transaction, did: str, jti: str, exp: int) -> None:
 
 
 def live_session(tx: Transaction, did: str, jti: str) -> bool:
-    """Whether this sign-in was made for this user and not revoked since;
-    its end is the token's own affair.
-    """
+    """Whether this sign-in is this user's and was not revoked; its end is the token's own affair."""
     row = tx.one("session.get", jti=jti)
     return row is not None and row["did"] == did
 

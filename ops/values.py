@@ -22,8 +22,8 @@ _PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a path leads:
-    whose namespace, which one (empty for the root of it all), and the segments below it.
+    """Where a path leads: whose namespace, which one (empty for the root of it all), and the segments below
+    it.
     """
 
     owner: str
@@ -83,8 +83,17 @@ def read(call: Call, place: Place) -> Any:
 
 def list_keys(call: Call, place: Place, offset: int, limit: int) -> Listing | Missing:
     """What is below a place, page by page; `limit` counts keys. A view of many rows reads only its page."""
-    if place.segments or place.namespace not in ("h", "j"):
-        return _listing(read(call, place), offset, limit)
+    if place.namespace in ("h", "j") and not place.segments:
+        return _list_rows(call, place, offset, limit)
+    if place.namespace == "w":
+        access.sees(call, place.resource)
+        names = workspace.keys(call.tx, place.owner, place.segments)
+        if names is not None:
+            return Listing("Map", len(names), names[offset : offset + limit])
+    return _listing(read(call, place), offset, limit)
+
+
+def _list_rows(call: Call, place: Place, offset: int, limit: int) -> Listing:
     maker = access.sees(call, place.resource)
     if place.namespace == "h":
         count = requests.count(call.tx, place.owner, requester=maker)

@@ -1,6 +1,4 @@
-"""Looking at JSON without reading all of it:
-pages, counts, and a text within a budget (`wire.md` 4.2). Pure.
-"""
+"""Looking at JSON without reading all of it: pages, counts, a text within a budget. Pure."""
 
 import json
 from collections import Counter
@@ -29,8 +27,8 @@ def count_at(value: Any, depth: int) -> int:
 
 
 def groups_at(value: Any, depth: int, path: Sequence[str]) -> dict[str, dict[str, int]]:
-    """The values at a depth, counted by what stands at a path below each;
-    what has nothing there counts as null.
+    """The values at a depth, counted by what stands at a path below each; what has nothing there counts as
+    null.
     """
     counted = Counter(_label(walk(node, path)) for node in _nodes(value, depth))
     return {label: {"count": count} for label, count in sorted(counted.items())}

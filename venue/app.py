@@ -64,8 +64,8 @@ def open_database(path: Path) -> SqliteDatabase:
 
 
 def signer_for(settings: Settings, seed: bytes) -> Ed25519Signer:
-    """The venue's key, under the DID that the settings give it (D1):
-    did:web with a public host, else did:key.
+    """The venue's key, under the DID that the settings give it (D1): did:web with a public host, else
+    did:key.
     """
     if settings.public_host is None:
         return Ed25519Signer.from_seed(seed)
@@ -88,7 +88,7 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    web = DidWeb(fetch, clock)
+    web = DidWeb(fetch, clock, {signer.did, signer.key_did})
     world = build_world(settings, signer, clock, entropy, web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()

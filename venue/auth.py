@@ -6,6 +6,7 @@ anonymous.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -17,6 +18,7 @@ from ops.builtin.agent import TOKEN_TYPE
 from ops.builtin.user import SESSION_TYPE
 from ops.errors import NotAdmitted
 from ops.model import Caller, Kind, World
+from ucan.chain import is_did_key
 from ucan.did import agent_id_of, managed_by, owner_of, public_key
 from ucan.errors import UcanError
 from ucan.jwt import Jws, check_signature, read
@@ -25,6 +27,7 @@ from ucan.verify import Verdict, authenticate, self_issued
 from .didweb import DidWeb
 from .limits import Rates
 from .problems import HttpProblem
+from .version import CLI_AGENT
 
 OPERATOR_TYPE = "venue-operator+jwt"
 OPERATOR_LIFE = 60
@@ -100,18 +103,18 @@ class Authenticator:
         return await self._self_issued(token, jws)
 
     async def _self_issued(self, token: str, jws: Jws) -> Identified:
-        await self._learn(token, jws)
-
-        def judge(tx: Transaction) -> Verdict:
-            return self_issued(
-                token,
-                venue=self._world.dids,
-                now=self._now(),
-                require_audience=self._require_audience,
-                resolve=access.keyring(tx, self._world),
-            )
-
-        verdict = await self._db.read(judge)
+        judge = partial(
+            self_issued,
+            token,
+            venue=self._world.dids,
+            now=self._now(),
+            require_audience=self._require_audience,
+        )
+        if is_did_key(str(jws.claims.get("iss"))):
+            verdict = judge()  # a did:key is its own key: nothing has to be looked up
+        else:
+            await self._learn(token, jws)
+            verdict = await self._db.read(lambda tx: judge(resolve=access.keyring(tx, self._world)))
         if not verdict:
             raise HttpProblem("unauthorised", f"Self-issued token rejected: {verdict.reason}")
         if verdict.subject == verdict.issuer and managed_by(verdict.subject) not in self._world.dids:
@@ -196,8 +199,8 @@ class Authenticator:
         return did, jti, exp
 
     async def _learn(self, token: str, jws: Jws) -> None:
-        """Look up a did:web issuer, if it is one whom this venue would admit:
-        strangers make it fetch nothing.
+        """Look up a did:web issuer, if it is one whom this venue would admit: strangers make it fetch
+        nothing.
         """
         issuer = str(jws.claims.get("iss"))
         if issuer.startswith("did:web:") and issuer not in self._world.dids:
@@ -210,10 +213,15 @@ class Authenticator:
         if did in self._admitted:
             return
         if not await self._db.read(lambda tx: users.registered(tx, did)):
-            if not self._auto_create or agent_id_of(did) is not None or managed_by(did) in self._world.dids:
+            if not self._admits(did):
                 raise NotAdmitted(f"{did} has no account here; the operator can create one (user:create)")
             await self._db.write(lambda tx: self._register(tx, did))
         self._admitted.add(did)
+
+    def _admits(self, did: str) -> bool:
+        """Whether a DID may get an inbox by itself: no agent, none of our managed users, not this venue."""
+        ours = did in self._world.dids or managed_by(did) in self._world.dids
+        return self._auto_create and not ours and agent_id_of(did) is None
 
     def _register(self, tx: Transaction, did: str) -> None:
         if bindings.is_bound(tx, did):
@@ -225,8 +233,12 @@ class Authenticator:
 
 
 def channel_of(request: Request) -> str:
-    """How the call came in: a browser says where its page is from, and nothing else does."""
-    return "web" if "origin" in request.headers else "api"
+    """How the call came in, for the record (D28): a browser says where its page is from, the command line
+    which program it is, and everything else is the API. It is a claim, and nothing is allowed because of it.
+    """
+    if "origin" in request.headers:
+        return "web"
+    return "cli" if request.headers.get("user-agent", "").startswith(f"{CLI_AGENT}/") else "api"
 
 
 async def identify(request: Request) -> Identified:
@@ -241,11 +253,16 @@ async def still_good(request: Request) -> Identified:
     return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
 
 
-async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
-    """The caller with the proofs that came along, once the did:web keys that they need were looked up."""
+async def with_proofs(
+    request: Request, caller: Caller, proofs: Sequence[str], judged: Sequence[str] = ()
+) -> Caller:
+    """The caller with the proofs that came along, once the did:web keys that they need were looked up.
+
+    `judged` are tokens that an operation will be asked about; they need the same keys and are no proofs.
+    """
     if not caller.anonymous:
         web: DidWeb = request.app.state.web
-        await web.learn(proofs)
+        await web.learn([*proofs, *judged])
     return replace(caller, proofs=tuple(proofs))
 
 

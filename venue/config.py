@@ -19,7 +19,7 @@ from ucan.did import web_did
 from ucan.errors import UcanError
 
 PREFIX = "VENUE_"
-_NOT_SETTINGS = frozenset({"VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
+_NOT_SETTINGS = frozenset({"VENUE_KEY", "VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
 """Variables of the same prefix that belong to the command line, not to the server."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -129,9 +129,7 @@ class Settings(_Table):
 
     @property
     def auto_create(self) -> bool:
-        """Whether a stranger who proves a DID gets an inbox;
-        by default only on a machine of one's own (D4).
-        """
+        """Whether a stranger who proves a DID gets an inbox; by default on one's own machine only (D4)."""
         if self.users.auto_create is not None:
             return self.users.auto_create
         return self.loopback and self.public_url is None and not self.trusted_proxies

@@ -45,8 +45,8 @@ def configure(stream: TextIO) -> None:
 
 
 def _no_traceback(record: logging.LogRecord) -> bool:
-    """Uvicorn logs what failed at start as text, with whatever the exception says;
-    the command line says it better.
+    """Uvicorn logs what failed at start as text, with whatever the exception says; the command line says it
+    better.
     """
     return not str(record.msg).startswith("Traceback")
 

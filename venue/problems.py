@@ -1,7 +1,8 @@
 """The one table from a refusal's code to its HTTP status, and the body that carries it (house rule 5).
 
-Every error body is `{"error": <a sentence>, "code": <stable>}`; a settled request adds how and when. A
-refusal is never a 500, and a 500 never says more than that something failed here.
+Every error body is `{"error": <a sentence>, "code": <stable>}`; a settled request adds how and when, an
+idempotency key that was used otherwise the job it had made. A refusal is never a 500, and a 500 never says
+more than that something failed here.
 """
 
 import logging
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from inbox.errors import AlreadySettled, Expired, InboxError, TooFast
-from ops.errors import OpsError
+from ops.errors import IdempotencyConflict, OpsError
 
 from .respond import json_response
 
@@ -104,6 +105,8 @@ async def _refusal(_: Request, error: Exception) -> Response:
         return problem(code, str(error), retry_after=error.retry_after)
     if isinstance(error, AlreadySettled | Expired):
         return problem(code, str(error), how=error.how, when=error.when)
+    if isinstance(error, IdempotencyConflict):
+        return problem(code, str(error), job=error.job)
     return problem(code, str(error))
 
 

@@ -1,12 +1,13 @@
-"""One process that serves:
-binds, says when it is ready, and lets its waiters go when it is told to stop (D31).
+"""One process that serves: binds, says when it is ready, and lets its waiters go when it is told to stop
+(D31).
 """
 
 import asyncio
 import contextlib
+import signal
 import socket
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +18,7 @@ from .config import ConfigError, Settings
 from .waiting import Waiters
 
 _GRACE = 3
+_STOP = (signal.SIGINT, signal.SIGTERM)
 
 
 class Server(uvicorn.Server):
@@ -34,6 +36,18 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started and sockets:
             self._ready(sockets[0].getsockname()[1])
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Hear the signals that say stop; Uvicorn would raise them again, but a stop that went well is no
+        failure.
+        """
+        before = {name: signal.signal(name, self.handle_exit) for name in _STOP}
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: streams and waits end now, so that the connections can be closed in time."""

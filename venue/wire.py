@@ -47,6 +47,12 @@ class InvokeBody(BaseModel):
         default=False, description="Every job of this venue is recorded."
     )
 
+    @property
+    def judged(self) -> list[str]:
+        """A token that the operation is asked about, as `ucan:verify` and `ucan:revoke` are."""
+        token = self.input.get("token") if isinstance(self.input, dict) else None
+        return [token] if isinstance(token, str) else []
+
     def __repr__(self) -> str:
         return f"InvokeBody({self.operation!r})"
 
@@ -112,8 +118,8 @@ def check_proofs(proofs: list[str] | tuple[str, ...]) -> None:
 
 
 def wait_seconds(query: str | None, body: bool | int | str | None) -> float:
-    """How long to wait for a job, in seconds;
-    the query overrides the body. Raises HttpProblem (`invalid_input`).
+    """How long to wait for a job, in seconds; the query overrides the body. Raises HttpProblem
+    (`invalid_input`).
     """
     asked: bool | int | str | None = query if query is not None else body
     if isinstance(asked, str):

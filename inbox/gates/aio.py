@@ -1,4 +1,3 @@
-# ruff: noqa: ASYNC109 - threads and tasks give up a wait in the same words
 """Waiting in an event loop. Imported by the first wait that needs it: asyncio is no small import."""
 
 import asyncio

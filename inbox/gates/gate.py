@@ -1,4 +1,3 @@
-# ruff: noqa: ASYNC109 - threads and tasks give up a wait in the same words
 """The calls of the library and the handle of a gate: open, resolve, cancel, wait, and wait in a task."""
 
 import threading

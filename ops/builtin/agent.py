@@ -71,8 +71,8 @@ class ListInput(BaseModel):
 
 
 class AgentShape(BaseModel):
-    """One agent;
-    `exp` is when the last of its live tokens ends, `revoked` when it was revoked (epoch milliseconds).
+    """One agent; `exp` is when the last of its live tokens ends, `revoked` when it was revoked (epoch
+    milliseconds).
     """
 
     did: str

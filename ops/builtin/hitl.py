@@ -1,6 +1,4 @@
-"""`hitl:request`, `hitl:respond`, `hitl:list`:
-ask a person, answer as that person, see what waits (D12-D19).
-"""
+"""`hitl:request|respond|list`: ask a person, answer as that person, see what waits (D12-D19)."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,7 +11,7 @@ from inbox.model import Ask, Reply, Requester, Status, Submission
 from inbox.tokens import without_tokens
 from ucan.did import agent_id_of, is_did
 
-from .. import access, jobs, settle, users
+from .. import access, jobs, ledger, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
 from ..model import ASKERS, PERSONS, Call, Done, Operation, Parked
 from .shapes import Answers, Asks, Comment, Comments, Echoes
@@ -160,7 +158,7 @@ def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
         )
     mine = call.caller.did if call.caller.is_agent else None
     owner = call.caller.user
-    after = "" if data.cursor is None else jobs.parse_request_id(data.cursor)
+    after = "" if data.cursor is None else jobs.parse_id(data.cursor)
     rows = requests.page(
         call.tx, owner, status=data.status, requester=mine, after=after, limit=data.limit + 1
     )
@@ -205,12 +203,14 @@ def _deliverable(call: Call, target: str) -> None:
     One denial for known and unknown targets, and for blocked requesters. Raises CapabilityDenied, Forbidden,
     NotFound (`not_found`) for a target that gave a delegation but has no inbox here.
     """
+    if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
+        raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
     if target == call.caller.user:
-        if call.caller.is_agent and call.caller.caps is not None and not call.caller.caps:
-            raise CapabilityDenied("Capability denied: hitl/request. This agent's caps are empty.")
         return
     verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
-    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}
+    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)}
+    heard_of |= ledger.grantors(call.tx, [token.hash for token in verdict.chain])
+    heard_of -= {target, *call.world.dids}
     if not verdict or blocks.any_blocked(call.tx, target, heard_of):
         raise Forbidden(f"Access denied: hitl/request on {target}/h/ - no proof presented covers it")
     if not users.registered(call.tx, target):
@@ -223,9 +223,9 @@ def _has_room(call: Call, target: str) -> None:
         posted = requests.posted_since(call.tx, maker, call.now - _MINUTE)
         if posted >= limits.posts_per_minute:
             raise TooFast(f"At most {limits.posts_per_minute} requests a minute (posts_per_minute)", 60)
-    if requests.open_by_maker(call.tx, maker) >= limits.open_per_requester:
+    if requests.open_by_maker(call.tx, maker, call.now) >= limits.open_per_requester:
         raise TooManyOpen(f"You have as many open requests as you may: {limits.open_per_requester}")
-    if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
+    if requests.open_by_owner(call.tx, target, call.now) >= limits.open_per_inbox:
         raise TooManyOpen(f"That inbox has as many open requests as it may: {limits.open_per_inbox}")
 
 

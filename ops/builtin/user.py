@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inbox import audit, events
-from ucan.did import agent_id_of, is_did, managed_by, managed_did
+from ucan.chain import is_did_key
+from ucan.did import agent_id_of, is_did, managed_by, managed_did, public_key
 from ucan.errors import UcanError
 from ucan.jwt import sign
 
@@ -175,7 +176,17 @@ def _brought(call: Call, did: str) -> str:
         raise BadInput("did: a managed user is created by name")
     if bindings.is_bound(call.tx, did):
         raise BadInput("did: that key speaks for somebody else here")
+    _check_key(did)
     return did
+
+
+def _check_key(did: str) -> None:
+    """A did:key that is no key, or one that anybody can sign for, is nobody's."""
+    if is_did_key(did):
+        try:
+            public_key(did)
+        except UcanError as error:
+            raise refused(error, "did") from error
 
 
 def _whose(call: Call, user: str | None) -> str:

@@ -605,7 +605,7 @@ OTHER_INPUTS: list[tuple[str, dict[str, Any], str]] = [
             ("cursor", 7),
         ]
     ),
-    ("v/ops/hitl/list", {"cursor": "no id"}, "not_found"),
+    ("v/ops/hitl/list", {"cursor": "no id"}, "invalid_input"),
     *(
         ("v/ops/covia/read", data, "invalid_input")
         for data in [
@@ -913,11 +913,12 @@ def test_answer_after_those_refusals_is_taken(venue: Served) -> None:
 def test_answer_whose_token_would_be_too_large(venue: Served) -> None:
     """Signing fails inside the settle: record and job are as they were, and one can still say no."""
     person = venue.owner()
-    offer = {**OFFER, "nb": {"x": "a" * 70_000}}
-    posted = person.invoke("v/ops/hitl/request", changed(GOOD, ("asks", 0, "grants"), [offer])).ok()
+    offers = [{**OFFER, "with": f"w/{n}/", "nb": {"x": "a" * 3_900}} for n in range(20)]
+    posted = person.invoke("v/ops/hitl/request", changed(GOOD, ("asks", 0, "grants"), offers)).ok()
     job_id = posted["id"].removeprefix("0x")
     before = (person.record(job_id), person.job(job_id).ok())
-    refused(person.run(RESPOND, {"id": job_id, **ANSWER}), "invalid_input")
+    echoes = [{"with": offer["with"], "can": offer["can"]} for offer in offers]
+    refused(person.run(RESPOND, {"id": job_id, **ANSWER, "grants": echoes}), "invalid_input")
     assert (person.record(job_id), person.job(job_id).ok()) == before
     person.respond(job_id, "reject").ok()
 

@@ -15,6 +15,7 @@ from ops.model import Operation
 from ucan.keys import Ed25519Signer
 from venue.app import OPERATIONS, create_app, open_database, signer_for
 from venue.config import Settings
+from venue.didweb import Fetch
 
 from .operations import TEST_OPERATIONS
 
@@ -60,15 +61,18 @@ class Site:
         clock: Clock,
         wrap: Callable[[Database], Database] = lambda db: db,
         operations: Sequence[Operation] = (*OPERATIONS, *TEST_OPERATIONS),
+        fetch: Fetch | None = None,
     ) -> FastAPI:
-        """The venue itself, through the composition root that ships, with a clock and operations of ours."""
+        """The venue itself, through the composition root that ships, with a clock, a web and operations of
+        ours.
+        """
         self.data.mkdir(parents=True, exist_ok=True)
         return create_app(
             self.read_settings(),
             db=wrap(open_database(self.database)),
             signer=self.signer(),
             clock=clock,
-            fetch=no_web,
+            fetch=fetch or no_web,
             operations=operations,
         )
 

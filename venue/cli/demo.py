@@ -15,9 +15,7 @@ from ..demo.story import run
 def demo(
     stay: Annotated[bool, typer.Option(help="Leave the server running at the end, until Ctrl-C.")] = False,
 ) -> None:
-    """See an agent ask, a person decide and a capability confer exactly what was agreed to;
-    it takes seconds.
-    """
+    """See an agent ask, a person decide and a token confer exactly what was agreed to, in seconds."""
     try:
         run(Console(markup=False, emoji=False, highlight=False), system_clock, stay=stay)
     except KeyboardInterrupt:

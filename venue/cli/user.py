@@ -68,9 +68,7 @@ def signin(
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Print a sign-in for a managed user:
-    a bearer token, so hand it over with care. It leaves an audit line.
-    """
+    """Print a sign-in for a managed user: a bearer, so hand it over with care. It is audited."""
 
     async def work(venue: Local) -> str:
         return await venue.write(lambda call: sign_in(call, name, int(hours * 3600)))

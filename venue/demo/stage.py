@@ -1,5 +1,5 @@
-"""What the story is told with:
-a server process that can be killed, actors who sign for themselves, a narrator.
+"""What the story is told with: a server process that can be killed, actors who sign for themselves, a
+narrator.
 """
 
 import json
@@ -29,9 +29,7 @@ class DemoFailed(Exception):
 
 
 class ServerProcess:
-    """`venue serve` as a child on a data directory;
-    killed, not asked, so that only what was durable is left.
-    """
+    """`venue serve` as a child; killed, not asked, so that only what was durable is left."""
 
     def __init__(self, data: Path) -> None:
         self._data = data

@@ -189,8 +189,8 @@ class Story:
 
     @contextmanager
     def _watching(self, job_id: str) -> Iterator[list[dict[str, Any]]]:
-        """Follow a job in another thread, as a waiting agent would;
-        the records are there when the block is left.
+        """Follow a job in another thread, as a waiting agent would; the records are there when the block is
+        left.
         """
         seen: list[dict[str, Any]] = []
         started = self._agent.job(job_id)

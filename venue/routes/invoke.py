@@ -23,7 +23,7 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
     """Run an operation as a durable job: 201 with its record, 200 when it completed within the wait."""
     body = await invoke_body(request)
     seconds = wait_seconds(query_text(request, "wait"), body.wait)
-    caller = await with_proofs(request, caller, body.ucans)
+    caller = await with_proofs(request, caller, body.ucans, judged=body.judged)
     invoker: Invoker = request.app.state.invoker
     job = await invoker.invoke(body.operation, body.input, caller, idempotency_key(request))
     record = job.record()
@@ -38,7 +38,7 @@ async def invoke(request: Request, caller: CallerOf) -> Response:
 async def run(request: Request, caller: CallerOf) -> Response:
     """Run an operation and answer with its bare output; one that parks is answered once it is finished."""
     body = await invoke_body(request)
-    caller = await with_proofs(request, caller, body.ucans)
+    caller = await with_proofs(request, caller, body.ucans, judged=body.judged)
     invoker: Invoker = request.app.state.invoker
     result = await invoker.run(body.operation, body.input, caller, idempotency_key(request))
     if not isinstance(result, Job):

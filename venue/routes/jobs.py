@@ -1,5 +1,5 @@
-"""Jobs:
-see, list, cancel, delete, stream, and what proves how they ended (`wire.md` 1.3, 1.4, 2.5; D23, D26).
+"""Jobs: see, list, cancel, delete, stream, and what proves how they ended (`wire.md` 1.3, 1.4, 2.5; D23,
+D26).
 """
 
 from typing import Any

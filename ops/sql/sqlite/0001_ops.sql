@@ -169,3 +169,28 @@ CREATE TABLE receipt (
 
 CREATE TRIGGER receipt_stays_as_signed BEFORE UPDATE ON receipt
 BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;
+
+CREATE TRIGGER receipt_is_signed_once BEFORE INSERT ON receipt
+WHEN EXISTS (SELECT 1 FROM receipt WHERE request = NEW.request)
+BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;
+
+CREATE TRIGGER receipt_is_kept BEFORE DELETE ON receipt
+BEGIN SELECT RAISE(ABORT, 'venue: a receipt does not change'); END;
+
+-- The ledger and the chains of states are evidence: what was written stays as it was written.
+CREATE TRIGGER mint_stays BEFORE UPDATE ON mint
+BEGIN SELECT RAISE(ABORT, 'venue: the ledger is append-only'); END;
+
+CREATE TRIGGER mint_is_written_once BEFORE INSERT ON mint
+WHEN EXISTS (SELECT 1 FROM mint WHERE hash = NEW.hash)
+BEGIN SELECT RAISE(ABORT, 'venue: the ledger is append-only'); END;
+
+CREATE TRIGGER mint_is_kept BEFORE DELETE ON mint
+BEGIN SELECT RAISE(ABORT, 'venue: the ledger is append-only'); END;
+
+CREATE TRIGGER job_state_stays BEFORE UPDATE ON job_state
+BEGIN SELECT RAISE(ABORT, 'venue: the states of a job are append-only'); END;
+
+CREATE TRIGGER job_state_is_written_once BEFORE INSERT ON job_state
+WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job AND seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'venue: the states of a job are append-only'); END;
