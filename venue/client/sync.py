@@ -64,7 +64,7 @@ class AskedNow(Generic[T]):
 class Venue:
     """A venue, as one caller sees it; any thread may use it. Use it with `with`, or close it.
 
-    See `AsyncVenue` for what each call does and raises.
+    `caller` is the DID of that caller, None for nobody. See `AsyncVenue` for what each call does and raises.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class Venue:
             transport=transport,
             user_agent=user_agent,
         )
+        self.caller = self._venue.caller
         self._background = Background()
         self._closed = False
 
