@@ -20,6 +20,7 @@ class Refusal(_Shape):
     how: str | None = Field(default=None, description="How the request was settled, if it was.")
     when: int | None = Field(default=None, description="When, in epoch milliseconds.")
     hint: str | None = None
+    job: str | None = Field(default=None, description="The job that an idempotency key had made before.")
 
 
 class Access(_Shape):
