@@ -54,10 +54,12 @@ WHERE owner = :owner AND (CAST(:requester AS TEXT) IS NULL OR requester = :reque
 ORDER BY id LIMIT :limit OFFSET :offset
 
 -- name: request.open_by_maker
-SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE maker = :maker AND status = 'open' AND (expires IS NULL OR expires > :now)
 
 -- name: request.open_by_owner
-SELECT COUNT(*) AS count FROM request WHERE owner = :owner AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE owner = :owner AND status = 'open' AND (expires IS NULL OR expires > :now)
 
 -- name: request.posted_since
 SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND created > :since

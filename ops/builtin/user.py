@@ -27,8 +27,8 @@ class CreateInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    username: str | None = None
-    did: str | None = None
+    username: str | None = Field(default=None, description="A name for a user whom the venue manages.")
+    did: str | None = Field(default=None, description="Or the DID of a user who brings their own.")
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "CreateInput":
@@ -49,8 +49,8 @@ class ListInput(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    cursor: str | None = None
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
+    cursor: str | None = Field(default=None, description="The `cursor` of the page before.")
 
 
 class UserShape(BaseModel):
@@ -80,7 +80,7 @@ class WhoseInput(BaseModel):
 class SignOutInput(WhoseInput):
     """Which sign-in; all of them when absent."""
 
-    jti: str | None = None
+    jti: str | None = Field(default=None, description="The sign-in's `jti`.")
 
 
 class SignOutOutput(BaseModel):
@@ -92,7 +92,7 @@ class SignOutOutput(BaseModel):
 class BindInput(WhoseInput):
     """A JWT by the key (`iss` its did:key, `sub` the user, `aud` this venue), to prove it."""
 
-    proof: str
+    proof: str = Field(description="That JWT.")
 
 
 class UnbindInput(WhoseInput):

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from inbox.clock import Clock
 from inbox.store.base import Database
+from ops.model import Operation
 from ucan.keys import Ed25519Signer
 from venue.app import OPERATIONS, create_app, open_database, signer_for
 from venue.config import Settings
@@ -59,6 +60,7 @@ class Site:
         self,
         clock: Clock,
         wrap: Callable[[Database], Database] = lambda db: db,
+        operations: Sequence[Operation] = (*OPERATIONS, *TEST_OPERATIONS),
         fetch: Fetch | None = None,
     ) -> FastAPI:
         """The venue itself, through the composition root that ships, with a clock, a web and operations of
@@ -71,7 +73,7 @@ class Site:
             signer=self.signer(),
             clock=clock,
             fetch=fetch or no_web,
-            operations=(*OPERATIONS, *TEST_OPERATIONS),
+            operations=operations,
         )
 
     def to_json(self) -> str:
