@@ -1,4 +1,4 @@
-"""The types of gates and of the client, as mypy and pyright see them: right lines pass, each wrong one fails."""
+"""The types of gates and of the client, as mypy and pyright see them: each wrong line is found, no other."""
 
 import re
 import subprocess

@@ -67,7 +67,7 @@ class Asked(Generic[T]):
         except Unreachable as error:
             error.add_note(f"The question waits on: attach({self.id!r})")
             raise
-        self._answered = _outcome(self.id, job)
+        self._answered = outcome(self.id, job)
         return self._read(self._answered)
 
     async def cancel(self, reason: str | None = None) -> None:
@@ -75,7 +75,8 @@ class Asked(Generic[T]):
         await self._venue.cancel(self.id, reason)
 
 
-def _outcome(request_id: str, job: Mapping[str, Any]) -> Answered:
+def outcome(request_id: str, job: Mapping[str, Any]) -> Answered:
+    """What a finished job came to. Raises AskRejected, AskExpired, AskCancelled, or VenueError."""
     error = str(job.get("error", ""))
     if job["status"] == "CANCELLED":
         raise AskCancelled(request_id, None if error == CANCELLED else error)

@@ -38,7 +38,8 @@ class Page(BaseModel):
 class Change(BaseModel):
     """Something changed in one's own feed: what (`kind`, such as `request.open`), to which `id`.
 
-    The kind `resync` says that everything is to be loaded anew, `lost` that nothing is heard just now.
+    The kind `resync` says that everything is to be loaded anew, `lost` that nothing is heard just now,
+    `refused` that nothing will be heard any more.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -12,7 +12,7 @@ from inbox.clock import Clock, system_clock
 
 from .aio import AsyncVenue
 from .asked import Asked
-from .errors import VenueError
+from .errors import Refused, VenueError
 from .forms import Asks, Form, Grants
 from .identity import PATIENCE, Key, Token
 from .loop import Background
@@ -227,11 +227,17 @@ class Venue:
         return self._run(self._venue.page(status, cursor=cursor, limit=limit))
 
     def follow(self, heard: Callable[[Change], None]) -> Callable[[], object]:
-        """Call `heard`, on another thread, with each change of one's own inbox; returns how to stop."""
+        """Call `heard`, on another thread, with each change of one's own inbox; returns how to stop.
+
+        The last is of the kind `refused` when the venue no longer lets this caller hear of any.
+        """
 
         async def work() -> None:
-            async for change in self._venue.feed():
-                heard(change)
+            try:
+                async for change in self._venue.feed():
+                    heard(change)
+            except Refused:
+                heard(Change(kind="refused", version=0))
 
         return self._background.start(work())
 
