@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.client.conftest import asked, inbox
 from tests.conftest import ROOT
 from tests.harness.actors import Actor
+from tests.harness.inboxes import asked, inbox
 from tests.harness.served import Served
 from venue import client
 from venue.client import AsyncVenue, Venue, VenueError

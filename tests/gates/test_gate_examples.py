@@ -12,7 +12,7 @@ from gate_stores import SOON
 from inbox import gates
 from inbox.gates.errors import GateError
 from inbox.gates.sqlite import SqliteGateStore
-from tests.client.conftest import asked
+from tests.harness.inboxes import asked
 from tests.harness.served import Served
 
 PROJECT = Path(__file__).resolve().parent.parent.parent

@@ -26,9 +26,9 @@ from inbox.gates import (
     open_gate,
     wait_for_gate,
 )
-from tests.client.conftest import inbox, until
 from tests.conftest import ROOT
 from tests.harness.actors import Actor
+from tests.harness.inboxes import inbox, until
 from tests.harness.proxy import Proxy, drop_answer
 from tests.harness.served import Served
 from ucan.jwt import read
