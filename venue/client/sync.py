@@ -2,6 +2,7 @@
 written once.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast, overload
@@ -235,9 +236,9 @@ class Venue:
         async def work() -> None:
             try:
                 async for change in self._venue.feed():
-                    heard(change)
+                    await asyncio.to_thread(heard, change)  # it may call this client
             except Refused:
-                heard(Change(kind="refused", version=0))
+                await asyncio.to_thread(heard, Change(kind="refused", version=0))
 
         return self._background.start(work())
 
