@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.commands import Done
+from tests.harness.commands import Done, inside
 from tests.harness.commands import venue as command
 from tests.harness.served import Served
 from tests.harness.town import offering
@@ -44,7 +44,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, st
 
 def verified(data: Path) -> Done:
     """What `venue audit verify --json` says."""
-    return command("audit", "verify", "--json", data=data)
+    return inside("audit", "verify", "--json", data=data)
 
 
 def test_what_the_venue_wrote_is_good(history: tuple[Path, str]) -> None:
