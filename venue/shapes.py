@@ -21,6 +21,7 @@ class Refusal(_Shape):
     when: int | None = Field(default=None, description="When, in epoch milliseconds.")
     job: str | None = Field(default=None, description="The job that was made, if one was.")
     hint: str | None = None
+    job: str | None = Field(default=None, description="The job that an idempotency key had made before.")
 
 
 class Access(_Shape):

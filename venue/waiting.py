@@ -118,8 +118,7 @@ class Waiters:
 
     @contextlib.contextmanager
     def a_stream(self, caller: Caller) -> Any:
-        """A place among the caller's streams. Raises HttpProblem (`too_many_streams`)."""
-        self.check_stream(caller)
+        """A place among the caller's streams, which were counted before this one began (`check_stream`)."""
         self._streams[caller.did] = self._streams.get(caller.did, 0) + 1
         try:
             yield

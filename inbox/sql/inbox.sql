@@ -110,7 +110,7 @@ INSERT INTO audit_head (inbox, seq, hash) VALUES (:inbox, :seq, :hash)
 ON CONFLICT (inbox) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
 
 -- name: audit.heads
-SELECT inbox, seq, hash FROM audit_head ORDER BY inbox
+SELECT inbox, seq, hash, signed FROM audit_head ORDER BY inbox
 
 -- name: audit.unsigned
 SELECT inbox, seq, hash FROM audit_head WHERE seq > signed ORDER BY inbox

@@ -236,6 +236,7 @@ OPERATIONS = (
         handler=check,
         callers=ASKERS,
         read_only=True,
+        hidden=frozenset({"token"}),
     ),
     Operation(
         path="v/ops/ucan/revoke",

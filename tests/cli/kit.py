@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typer.testing import CliRunner
 
 from tests.harness.actors import Actor
 from tests.harness.served import ROOT, Served
 from ucan.keys import Ed25519Signer
 from venue import keyfile
+from venue.cli import app
 
 PASSPHRASE = "correct horse"
 _PATIENCE = 60.0
@@ -63,6 +65,14 @@ class Person:
     def run(self, *words: str, given: str = "", environ: Mapping[str, str | None] | None = None) -> Done:
         """Run `venue …` to its end, through pipes."""
         return Running(self, words, environ, given).done()
+
+    def call(self, *words: str, environ: Mapping[str, str | None] | None = None) -> Done:
+        """The same in this process, which is quicker: for the many cases of one kind."""
+        said = {"XDG_CONFIG_HOME": str(self.home), **self.environ, **(environ or {})}
+        result = CliRunner().invoke(app, list(words), env=said)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Done(result.exit_code, result.stdout, result.stderr)
 
     def start(self, *words: str) -> "Running":
         """Run `venue …` in the background."""

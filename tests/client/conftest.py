@@ -1,6 +1,5 @@
 """A served venue, a person and an agent of theirs for each test, and a proxy that misbehaves."""
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -11,9 +10,6 @@ from tests.harness.actors import Actor
 from tests.harness.proxy import Proxy
 from tests.harness.served import Served
 from venue.client import Venue
-
-SOON = 20.0
-"""Seconds within which anything that is waited for here must have happened."""
 
 
 @pytest.fixture(autouse=True)
@@ -61,29 +57,3 @@ def later() -> Iterator[Callable[..., "Future[Any]"]]:
     """Run something in a thread."""
     with ThreadPoolExecutor(4) as pool:
         yield pool.submit
-
-
-def inbox(person: Actor, status: str = "open") -> list[dict[str, Any]]:
-    """What stands so in somebody's inbox, whole."""
-    items = person.run("v/ops/hitl/list", {"status": status}).ok()["items"]
-    return [person.record(item["id"]) for item in items]
-
-
-def asked(person: Actor, count: int = 1) -> list[dict[str, Any]]:
-    """The records in somebody's inbox, once there are as many."""
-    return until(lambda: (found := inbox(person)) and len(found) >= count and found)
-
-
-def until(look: Callable[[], Any]) -> Any:
-    """What `look` finds, once it finds something."""
-    late = threading.Event()
-    timer = threading.Timer(SOON, late.set)
-    timer.start()
-    try:
-        while not late.is_set():
-            if found := look():
-                return found
-            late.wait(0.02)
-    finally:
-        timer.cancel()
-    raise AssertionError("nothing came in time")

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from tests.conftest import ROOT
 from tests.harness.actors import Actor
+from tests.harness.inboxes import SOON, asked, inbox, until
 from tests.harness.served import Served
 from ucan.jwt import read
 from venue.client import (
@@ -28,8 +29,6 @@ from venue.client import (
     Venue,
     VenueError,
 )
-
-from .conftest import SOON, asked, inbox, until
 
 Later = Callable[..., "Future[Any]"]
 OFFER = {"with": "w/releases/", "can": "crud/write", "lifetime": 3600}
@@ -220,8 +219,15 @@ def test_what_is_issued_opens_until_it_is_revoked(served: Served, person: Venue,
 
 
 def test_the_feed_tells_what_changed(person: Venue) -> None:
+    """And whoever is told may ask for more at once."""
     heard: list[Change] = []
-    stop = person.follow(heard.append)
+
+    def hear(change: Change) -> None:
+        if change.id:
+            assert person.record(change.id).title == "T"
+        heard.append(change)
+
+    stop = person.follow(hear)
     until(lambda: [change.kind for change in heard] == ["resync"])
     handle = person.ask("T", Ship, wait=False)
     until(lambda: ("request.open", handle.id) in [(change.kind, change.id) for change in heard])

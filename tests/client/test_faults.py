@@ -15,14 +15,13 @@ from pydantic import BaseModel
 
 from tests.harness.actors import Actor, new_signer
 from tests.harness.clock import FrozenClock
+from tests.harness.inboxes import SOON, asked, inbox, until
 from tests.harness.proxy import Proxy, cut_after, drop_answer, hang_up, refuse, stall
 from tests.harness.served import Served
 from tests.harness.site import Site
 from tests.harness.uvicorns import LoopThread
 from tests.harness.venue import Venue as FrozenVenue
 from venue.client import NoAnswer, NotAuthenticated, Refused, TooFast, Unreachable, Venue, VenueFault
-
-from .conftest import SOON, asked, inbox, until
 
 Later = Callable[..., "Future[Any]"]
 

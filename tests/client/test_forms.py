@@ -3,6 +3,7 @@
 from enum import Enum, IntEnum
 from typing import Annotated, Any, Literal, Optional
 
+import httpx
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel, field_validator
 
@@ -220,3 +221,19 @@ def test_an_answer_that_the_model_refuses_is_not_lost() -> None:
 def test_nothing_is_sent_for_a_bad_form() -> None:
     with Venue("http://127.0.0.1:1", patience=0) as venue, pytest.raises(BadForm):
         venue.ask("T", model(int))
+
+
+@pytest.mark.parametrize(
+    "given", [{"description": "\ud800"}, {"timeout": float("nan")}, {"key": "ä"}, {"to": {"a"}}], ids=str
+)
+def test_what_is_no_json_is_not_sent(given: Any) -> None:
+    heard: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        heard.append(request)
+        return httpx.Response(200, json={"did": "did:web:venue.example"})
+
+    transport = httpx.MockTransport(answer)
+    with Venue("http://venue.example", transport=transport) as venue, pytest.raises(BadForm):
+        venue.ask("T", Inner, wait=False, **given)
+    assert [request.method for request in heard] == ["GET"]

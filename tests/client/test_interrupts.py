@@ -12,11 +12,10 @@ from pydantic import BaseModel
 
 from tests.conftest import ROOT
 from tests.harness.actors import Actor
+from tests.harness.inboxes import SOON, asked, inbox
 from tests.harness.proxy import Proxy, refuse, stall
 from tests.harness.served import Served
 from venue.client import AsyncVenue, Venue, VenueError
-
-from .conftest import SOON, asked, inbox
 
 
 class Ship(BaseModel):

@@ -1,4 +1,4 @@
-"""The venue from Python: ask and wait, see what waits and answer it (D34)."""
+"""The venue from Python: ask and wait, see what waits and answer it (D34); gates in an inbox (D27)."""
 
 from .aio import AsyncVenue
 from .asked import Asked
@@ -21,6 +21,8 @@ from .errors import (
     VenueFault,
     WrongVenue,
 )
+from .gateform import GateNotAskable
+from .gates import VenueGateStore
 from .models import Answered, Change, Offer, Page, Record, Summary
 from .sync import AskedNow, Venue
 
@@ -37,6 +39,7 @@ __all__ = [
     "BadSettings",
     "Change",
     "ClockSkew",
+    "GateNotAskable",
     "NoAnswer",
     "NotAVenue",
     "NotAuthenticated",
@@ -51,5 +54,6 @@ __all__ = [
     "Venue",
     "VenueError",
     "VenueFault",
+    "VenueGateStore",
     "WrongVenue",
 ]

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from inbox.clock import Clock, system_clock
 
-from .asked import Asked
+from .asked import ENDED, Asked
 from .errors import Refused, TooFast, Unreachable, VenueError, VenueFault
 from .forms import Asks, Form, Grants, answer_of, asks_of
 from .identity import PATIENCE, Key, Token, base_url, credential, expected_did
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 
-ENDED = ("COMPLETE", "FAILED", "CANCELLED")
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 5.0
 
 
 class AsyncVenue:
-    """A venue, as one caller sees it. Use it with `async with`, or close it."""
+    """A venue, as one caller sees it. Use it with `async with`, or close it.
+
+    `caller` is the DID of that caller, None for nobody.
+    """
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class AsyncVenue:
         from .http import Http  # noqa: PLC0415 - importing the client loads no HTTP
 
         found = credential(clock, token=token, key=key, passphrase=passphrase, subject=subject)
+        self.caller = found.did
         self._http = Http(
             base_url(url),
             found,

@@ -16,6 +16,9 @@ EXPIRED = "HITL request expired"
 CANCELLED = "HITL request cancelled"
 """How the error of a job begins that was rejected, expired or withdrawn (D17-D19)."""
 
+ENDED = ("COMPLETE", "FAILED", "CANCELLED")
+"""The states of a job that nothing follows."""
+
 
 class Home(Protocol):
     """The client through which it was asked."""

@@ -32,7 +32,7 @@ class BadSettings(VenueError):
 
 
 class BadForm(VenueError):
-    """A model has a field that no ask can carry, or grants name a field that is not there.
+    """A model has a field that no ask can carry, grants name one that is not there, or a value is no JSON.
 
     Nothing was sent.
     """

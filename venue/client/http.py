@@ -17,6 +17,7 @@ from inbox.clock import Clock
 from ucan.did import is_did
 
 from .errors import (
+    BadForm,
     ClockSkew,
     NoAnswer,
     NotAuthenticated,
@@ -152,7 +153,11 @@ class Http:
     ) -> Any:
         sent = {**(await self._signed() if signed else {}), **(headers or {})}
         try:
-            answer = await self._client.request(method, path, headers=sent, **options)
+            request = self._client.build_request(method, path, headers=sent, **options)
+        except (TypeError, ValueError) as error:
+            raise BadForm(f"What is to be sent is no JSON, or its key no text: {error}") from None
+        try:
+            answer = await self._client.send(request)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         if not answer.is_success:

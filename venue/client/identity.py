@@ -40,6 +40,9 @@ class Credential(Protocol):
     venue: str | None
     """The DID of the only venue that this is good for, if there is one."""
 
+    did: str | None
+    """The DID of whoever calls, if it can be told."""
+
     def bearer(self, venue: str) -> str | None:
         """The bearer to send to the venue with this DID, or None to call anonymously."""
         ...
@@ -53,6 +56,7 @@ class Nobody:
     """Calls without saying who."""
 
     venue: str | None = None
+    did: str | None = None
 
     def bearer(self, venue: str) -> str | None:  # noqa: ARG002 - the protocol's
         """No bearer."""
@@ -71,10 +75,11 @@ class ByToken:
             raise BadSettings("The token is none: it has characters that no token has, or is empty")
         self._token = token
         try:
-            issuer = read(token).claims.get("iss")
+            claims = read(token).claims
         except UcanError:
-            issuer = None
-        self.venue = issuer if isinstance(issuer, str) else None
+            claims = {}
+        self.venue: str | None = str(claims["iss"]) if "iss" in claims else None
+        self.did: str | None = str(claims["sub"]) if "sub" in claims else None
 
     def bearer(self, venue: str) -> str | None:  # noqa: ARG002 - the protocol's
         """The token, which names its venue itself."""
@@ -94,7 +99,7 @@ class ByKey:
     venue: str | None = None
 
     def __init__(self, signer: Ed25519Signer, clock: Clock, subject: str | None = None) -> None:
-        self.did = subject or signer.did
+        self.did: str | None = subject or signer.did
         self._signer = signer
         self._clock = clock
 
@@ -109,7 +114,7 @@ class ByKey:
         return seconds >= _AHEAD or seconds <= -LIFE
 
     def __repr__(self) -> str:
-        return f"ByKey({self.did!r})"
+        return f"ByKey({self.did})"
 
 
 def credential(

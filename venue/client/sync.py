@@ -2,6 +2,7 @@
 written once.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast, overload
@@ -64,7 +65,7 @@ class AskedNow(Generic[T]):
 class Venue:
     """A venue, as one caller sees it; any thread may use it. Use it with `with`, or close it.
 
-    See `AsyncVenue` for what each call does and raises.
+    `caller` is the DID of that caller, None for nobody. See `AsyncVenue` for what each call does and raises.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Venue:
             transport=transport,
             user_agent=user_agent,
         )
+        self.caller = self._venue.caller
         self._background = Background()
         self._closed = False
 
@@ -234,9 +236,9 @@ class Venue:
         async def work() -> None:
             try:
                 async for change in self._venue.feed():
-                    heard(change)
+                    await asyncio.to_thread(heard, change)  # it may call this client
             except Refused:
-                heard(Change(kind="refused", version=0))
+                await asyncio.to_thread(heard, Change(kind="refused", version=0))
 
         return self._background.start(work())
 
