@@ -19,7 +19,6 @@ class Refusal(_Shape):
     code: str
     how: str | None = Field(default=None, description="How the request was settled, if it was.")
     when: int | None = Field(default=None, description="When, in epoch milliseconds.")
-    job: str | None = Field(default=None, description="The job that was made, if one was.")
     hint: str | None = None
     job: str | None = Field(default=None, description="The job that an idempotency key had made before.")
 
