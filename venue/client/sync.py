@@ -95,6 +95,7 @@ class Venue:
     def close(self) -> None:
         """Let go of the connections and the thread; what was asked goes on waiting."""
         self._portal.call(self._venue.close)
+        self._portal.call(self._portal.stop, True)  # a call that Ctrl-C left behind ends too
         self._stack.close()
 
     def call(self, function: Any, *arguments: Any, **named: Any) -> Any:
@@ -103,11 +104,13 @@ class Venue:
         async def work() -> Any:
             return await function(*arguments, **named)
 
-        future = self._portal.start_task_soon(work)
+        future = None
         try:
+            future = self._portal.start_task_soon(work)
             return future.result()
         except BaseException:
-            future.cancel()
+            if future is not None:
+                future.cancel()
             raise
 
     def did(self) -> str:
