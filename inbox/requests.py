@@ -70,14 +70,22 @@ def page(
     """Summaries of an inbox in id order, which is time order; `requester` narrows to what one principal
     asked.
     """
-    chosen = None if status is None else status.value
-    return tx.all("request.page", owner=owner, status=chosen, requester=requester, after=after, limit=limit)
+    name, by = _narrowed("request.page", status, requester)
+    return tx.all(name, owner=owner, after=after, limit=limit, **by)
 
 
 def count(tx: Transaction, owner: str, *, status: Status | None = None, requester: str | None = None) -> int:
     """How many records an inbox holds."""
+    name, by = _narrowed("request.count", status, requester)
+    return _number(tx.one(name, owner=owner, **by))
+
+
+def _narrowed(name: str, status: Status | None, requester: str | None) -> tuple[str, dict[str, str | None]]:
+    """The statement whose index fits what is asked for, and what it takes besides the owner."""
     chosen = None if status is None else status.value
-    return _number(tx.one("request.count", owner=owner, status=chosen, requester=requester))
+    if requester is not None:
+        return f"{name}_by_requester", {"requester": requester, "status": chosen}
+    return (name, {}) if chosen is None else (f"{name}_by_status", {"status": chosen})
 
 
 def keys(tx: Transaction, owner: str, *, requester: str | None, offset: int, limit: int) -> Sequence[str]:
@@ -86,14 +94,17 @@ def keys(tx: Transaction, owner: str, *, requester: str | None, offset: int, lim
     return [row["id"] for row in rows]
 
 
-def open_by_maker(tx: Transaction, user: str) -> int:
-    """How many open requests a user family has posted, anywhere."""
-    return _number(tx.one("request.open_by_maker", maker=user))
+def open_by_maker(tx: Transaction, user: str, now: int) -> int:
+    """How many open requests a user family has posted, anywhere; one past its deadline is none (D17).
+
+    `now` in epoch milliseconds.
+    """
+    return _number(tx.one("request.open_by_maker", maker=user, now=now))
 
 
-def open_by_owner(tx: Transaction, owner: str) -> int:
-    """How many open requests wait in an inbox."""
-    return _number(tx.one("request.open_by_owner", owner=owner))
+def open_by_owner(tx: Transaction, owner: str, now: int) -> int:
+    """How many open requests wait in an inbox; one past its deadline is none. `now` in epoch milliseconds."""
+    return _number(tx.one("request.open_by_owner", owner=owner, now=now))
 
 
 def posted_since(tx: Transaction, user: str, since: int) -> int:

@@ -32,8 +32,8 @@ class Desk:
 
     async def page(self, caller: Caller, offset: int, limit: int) -> dict[str, Any]:
         """A page of the caller's own jobs, oldest first; an agent sees those that it made."""
-        if not 0 < limit <= MAX_PAGE:
-            raise BadInput(f"limit: must be between 1 and {MAX_PAGE}")
+        if not 0 <= limit <= MAX_PAGE:
+            raise BadInput(f"limit: must be between 0 and {MAX_PAGE}")
 
         def work(call: Call) -> dict[str, Any]:
             access.admit(caller, ASKERS)

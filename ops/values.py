@@ -83,8 +83,17 @@ def read(call: Call, place: Place) -> Any:
 
 def list_keys(call: Call, place: Place, offset: int, limit: int) -> Listing | Missing:
     """What is below a place, page by page; `limit` counts keys. A view of many rows reads only its page."""
-    if place.segments or place.namespace not in ("h", "j"):
-        return _listing(read(call, place), offset, limit)
+    if place.namespace in ("h", "j") and not place.segments:
+        return _list_rows(call, place, offset, limit)
+    if place.namespace == "w":
+        access.sees(call, place.resource)
+        names = workspace.keys(call.tx, place.owner, place.segments)
+        if names is not None:
+            return Listing("Map", len(names), names[offset : offset + limit])
+    return _listing(read(call, place), offset, limit)
+
+
+def _list_rows(call: Call, place: Place, offset: int, limit: int) -> Listing:
     maker = access.sees(call, place.resource)
     if place.namespace == "h":
         count = requests.count(call.tx, place.owner, requester=maker)
@@ -179,9 +188,12 @@ def _read_jobs(call: Call, place: Place, maker: str | None) -> Any:
 
 
 def served(call: Call, job: Job) -> dict[str, Any]:
-    """A job as this caller may see it: tokens only for its maker and its owner (D15)."""
+    """A job as this caller may see it: tokens only for its maker and its owner (D15).
+
+    Not for them either where the reading leaves a job or a document of its own, which would keep them.
+    """
     record = job.record()
-    if call.caller.did in (job.maker, job.owner):
+    if call.caller.did in (job.maker, job.owner) and not call.job_id:
         return record
     return {**record, "output": without_tokens(job.output)} if job.output is not None else record
 

@@ -32,6 +32,33 @@ def get(tx: Transaction, owner: str, segments: Sequence[str]) -> Any:
     return root
 
 
+def exists(tx: Transaction, owner: str, segments: Sequence[str]) -> bool:
+    """Whether anything stands at a path; it reads no more than it has to."""
+    above = _document_at_or_above(tx, owner, segments)
+    if above is not None:
+        depth, value = above
+        return not isinstance(walk(value, segments[depth:]), Missing)
+    low, high = _below(segments) if segments else ("", "")
+    return not segments or tx.one("document.any_below", owner=owner, low=low, high=high) is not None
+
+
+def keys(tx: Transaction, owner: str, segments: Sequence[str]) -> Sequence[str] | None:
+    """The keys of a map that only has documents below it; None where a document or nothing stands.
+
+    The documents themselves are not read.
+    """
+    if _document_at_or_above(tx, owner, segments) is not None:
+        return None
+    if segments:
+        low, high = _below(segments)
+        rows = tx.all("document.paths_below", owner=owner, low=low, high=high)
+    else:
+        rows = tx.all("document.paths", owner=owner)
+    if not rows and segments:
+        return None
+    return sorted({_decode(row["path"])[len(segments)] for row in rows})
+
+
 def put(tx: Transaction, owner: str, segments: Sequence[str], value: Any, quota: int) -> tuple[bool, bool]:
     """Write a value; returns whether one was there before, and whether a missing parent below the first level
     was made.
@@ -42,8 +69,8 @@ def put(tx: Transaction, owner: str, segments: Sequence[str], value: Any, quota:
         raise BadInput("a document is written below w/, not at w itself")
     if len(segments) > MAX_DEPTH:
         raise BadInput(f"a path has at most {MAX_DEPTH} segments")
-    existed = not isinstance(get(tx, owner, segments), Missing)
-    made = len(segments) > 2 and isinstance(get(tx, owner, segments[:-1]), Missing)
+    existed = exists(tx, owner, segments)
+    made = len(segments) > 2 and not exists(tx, owner, segments[:-1])
     above = _document_at_or_above(tx, owner, segments)
     if above is not None and above[0] < len(segments):
         depth, document = above
@@ -57,7 +84,7 @@ def delete(tx: Transaction, owner: str, segments: Sequence[str], quota: int) -> 
     """Remove what stands at a path; says whether anything did. The map around it stays, empty if need be."""
     if not segments:
         raise BadInput("the whole of w cannot be deleted at once")
-    if isinstance(get(tx, owner, segments), Missing):
+    if not exists(tx, owner, segments):
         return False
     above = _document_at_or_above(tx, owner, segments)
     if above is not None and above[0] < len(segments):
@@ -66,7 +93,7 @@ def delete(tx: Transaction, owner: str, segments: Sequence[str], quota: int) -> 
         return True
     _drop_below(tx, owner, segments)
     _drop(tx, owner, segments)
-    if len(segments) > 1 and isinstance(get(tx, owner, segments[:-1]), Missing):
+    if len(segments) > 1 and not exists(tx, owner, segments[:-1]):
         _store(tx, owner, segments[:-1], {}, quota)
     return True
 

@@ -6,6 +6,7 @@ anonymous.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -17,6 +18,7 @@ from ops.builtin.agent import TOKEN_TYPE
 from ops.builtin.user import SESSION_TYPE
 from ops.errors import NotAdmitted
 from ops.model import Caller, Kind, World
+from ucan.chain import is_did_key
 from ucan.did import agent_id_of, managed_by, owner_of, public_key
 from ucan.errors import UcanError
 from ucan.jwt import Jws, check_signature, read
@@ -69,11 +71,12 @@ class Authenticator:
         Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger,
         TooFast (`rate_limited`).
         """
-        found = await self._found(authorization, channel)
+        found = await self.recognise(authorization, channel)
         self._rates.check(found.caller.did)
         return found
 
-    async def _found(self, authorization: str | None, channel: str) -> Identified:
+    async def recognise(self, authorization: str | None, channel: str) -> Identified:
+        """The same without counting it as a call; a stream asks now and then whether it may go on (D25)."""
         if authorization is None:
             public = f"{self._world.did}:public"
             return Identified(Caller(public, public, Kind.ANONYMOUS, channel=channel))
@@ -100,18 +103,18 @@ class Authenticator:
         return await self._self_issued(token, jws)
 
     async def _self_issued(self, token: str, jws: Jws) -> Identified:
-        await self._learn(token, jws)
-
-        def judge(tx: Transaction) -> Verdict:
-            return self_issued(
-                token,
-                venue=self._world.dids,
-                now=self._now(),
-                require_audience=self._require_audience,
-                resolve=access.keyring(tx, self._world),
-            )
-
-        verdict = await self._db.read(judge)
+        judge = partial(
+            self_issued,
+            token,
+            venue=self._world.dids,
+            now=self._now(),
+            require_audience=self._require_audience,
+        )
+        if is_did_key(str(jws.claims.get("iss"))):
+            verdict = judge()  # a did:key is its own key: nothing has to be looked up
+        else:
+            await self._learn(token, jws)
+            verdict = await self._db.read(lambda tx: judge(resolve=access.keyring(tx, self._world)))
         if not verdict:
             raise HttpProblem("unauthorised", f"Self-issued token rejected: {verdict.reason}")
         if verdict.subject == verdict.issuer and managed_by(verdict.subject) not in self._world.dids:
@@ -210,10 +213,15 @@ class Authenticator:
         if did in self._admitted:
             return
         if not await self._db.read(lambda tx: users.registered(tx, did)):
-            if not self._auto_create or agent_id_of(did) is not None or managed_by(did) in self._world.dids:
+            if not self._admits(did):
                 raise NotAdmitted(f"{did} has no account here; the operator can create one (user:create)")
             await self._db.write(lambda tx: self._register(tx, did))
         self._admitted.add(did)
+
+    def _admits(self, did: str) -> bool:
+        """Whether a DID may get an inbox by itself: no agent, none of our managed users, not this venue."""
+        ours = did in self._world.dids or managed_by(did) in self._world.dids
+        return self._auto_create and not ours and agent_id_of(did) is None
 
     def _register(self, tx: Transaction, did: str) -> None:
         if bindings.is_bound(tx, did):
@@ -239,11 +247,22 @@ async def identify(request: Request) -> Identified:
     return await authenticator.identify(request.headers.get("authorization"), channel_of(request))
 
 
-async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
-    """The caller with the proofs that came along, once the did:web keys that they need were looked up."""
+async def still_good(request: Request) -> Identified:
+    """Who calls, once more, for a stream that goes on. Raises as `identify` does, but never TooFast."""
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
+
+
+async def with_proofs(
+    request: Request, caller: Caller, proofs: Sequence[str], judged: Sequence[str] = ()
+) -> Caller:
+    """The caller with the proofs that came along, once the did:web keys that they need were looked up.
+
+    `judged` are tokens that an operation will be asked about; they need the same keys and are no proofs.
+    """
     if not caller.anonymous:
         web: DidWeb = request.app.state.web
-        await web.learn(proofs)
+        await web.learn([*proofs, *judged])
     return replace(caller, proofs=tuple(proofs))
 
 

@@ -142,6 +142,11 @@ class Settings(_Table):
         url = urlsplit(self.public_url)
         return url.netloc if url.path in ("", "/") else None
 
+    @property
+    def prefix(self) -> str:
+        """The path below which clients see this venue, through a proxy: empty, or such as `/venue`."""
+        return "" if self.public_url is None else urlsplit(self.public_url).path.rstrip("/")
+
     def grant_policy(self) -> GrantPolicy:
         """What answers may confer, as the rules take it."""
         return GrantPolicy(self.grants.max_lifetime, self.grants.attest)

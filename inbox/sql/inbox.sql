@@ -23,15 +23,30 @@ DELETE FROM request WHERE id = :id AND owner = :owner AND status <> 'open'
 -- name: request.page
 SELECT id, requester, title, status, created, expires FROM request
 WHERE owner = :owner AND id > :after
+ORDER BY id LIMIT :limit
+
+-- name: request.page_by_status
+SELECT id, requester, title, status, created, expires FROM request
+WHERE owner = :owner AND status = :status AND id > :after
+ORDER BY id LIMIT :limit
+
+-- name: request.page_by_requester
+-- What one principal asked is little, so that its status may be looked at row by row.
+SELECT id, requester, title, status, created, expires FROM request
+WHERE owner = :owner AND requester = :requester AND id > :after
   AND (CAST(:status AS TEXT) IS NULL OR status = :status)
-  AND (CAST(:requester AS TEXT) IS NULL OR requester = :requester)
 ORDER BY id LIMIT :limit
 
 -- name: request.count
+SELECT COUNT(*) AS count FROM request WHERE owner = :owner
+
+-- name: request.count_by_status
+SELECT COUNT(*) AS count FROM request WHERE owner = :owner AND status = :status
+
+-- name: request.count_by_requester
 SELECT COUNT(*) AS count FROM request
-WHERE owner = :owner
+WHERE owner = :owner AND requester = :requester
   AND (CAST(:status AS TEXT) IS NULL OR status = :status)
-  AND (CAST(:requester AS TEXT) IS NULL OR requester = :requester)
 
 -- name: request.keys
 SELECT id FROM request
@@ -39,10 +54,12 @@ WHERE owner = :owner AND (CAST(:requester AS TEXT) IS NULL OR requester = :reque
 ORDER BY id LIMIT :limit OFFSET :offset
 
 -- name: request.open_by_maker
-SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE maker = :maker AND status = 'open' AND (expires IS NULL OR expires > :now)
 
 -- name: request.open_by_owner
-SELECT COUNT(*) AS count FROM request WHERE owner = :owner AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE owner = :owner AND status = 'open' AND (expires IS NULL OR expires > :now)
 
 -- name: request.posted_since
 SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND created > :since
@@ -93,7 +110,7 @@ INSERT INTO audit_head (inbox, seq, hash) VALUES (:inbox, :seq, :hash)
 ON CONFLICT (inbox) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
 
 -- name: audit.heads
-SELECT inbox, seq, hash FROM audit_head ORDER BY inbox
+SELECT inbox, seq, hash, signed FROM audit_head ORDER BY inbox
 
 -- name: audit.unsigned
 SELECT inbox, seq, hash FROM audit_head WHERE seq > signed ORDER BY inbox

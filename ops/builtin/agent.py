@@ -17,8 +17,10 @@ from ..errors import BadInput, refused
 from ..model import PERSONS, Call, Operation
 from . import proofs
 from .proofs import KeyOutput, KeysOutput
+from .shapes import Capabilities
 
 TOKEN_TYPE = "venue-agent+jwt"  # noqa: S105 - the typ of such tokens (D1)
+AGENT_ID = Field(alias="agentId", min_length=1, max_length=64, description="The agent's id, as you chose it.")
 
 
 class EnrolInput(BaseModel):
@@ -26,8 +28,8 @@ class EnrolInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 
-    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
-    caps: list[Any] | None = Field(
+    agent_id: str = AGENT_ID
+    caps: Capabilities = Field(
         default=None,
         description="What it may do in your namespace, as {with, can}. Absent: ask you. Empty: nothing.",
     )
@@ -49,13 +51,13 @@ class AgentInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 
-    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
+    agent_id: str = AGENT_ID
 
 
 class BindInput(AgentInput):
     """A bearer-like JWT by the key (`iss` its did:key, `sub` the agent, `aud` this venue), to prove it."""
 
-    proof: str
+    proof: str = Field(description="That JWT.")
 
 
 class UnbindInput(AgentInput):

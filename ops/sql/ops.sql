@@ -121,6 +121,15 @@ SELECT path, value FROM document WHERE owner = :owner ORDER BY path
 -- name: document.below
 SELECT path, value FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
 
+-- name: document.any_below
+SELECT 1 AS found FROM document WHERE owner = :owner AND path > :low AND path < :high LIMIT 1
+
+-- name: document.paths_below
+SELECT path FROM document WHERE owner = :owner AND path > :low AND path < :high ORDER BY path
+
+-- name: document.paths
+SELECT path FROM document WHERE owner = :owner ORDER BY path
+
 -- name: document.put
 INSERT INTO document (owner, path, value, size) VALUES (:owner, :path, :value, :size)
 ON CONFLICT (owner, path) DO UPDATE SET value = excluded.value, size = excluded.size

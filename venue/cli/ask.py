@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..client import Answered, Refused, Unreachable, Venue, VenueError
-from ..client.aio import outcome
+from ..client.asked import outcome
 from . import form, plain, words
 from .connection import Connection, JsonOption, Usage, connected, failed, print_json, say, write_secret
 from .status import Status, code, of
@@ -110,7 +110,7 @@ def finish(
 ) -> None:
     """Wait for a question to be settled, print what came of it, and end with its status."""
     try:
-        answered = outcome(venue.wait_for_job(request))
+        answered = outcome(request, venue.wait_for_job(request))
     except KeyboardInterrupt:
         say(f"\nvenue: the question stands; wait for it again with: venue job wait {request}")
         raise

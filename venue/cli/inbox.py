@@ -126,9 +126,14 @@ def answer(
         echoes = typed.narrowed(asks, answers, echoes, narrow or (), now())
     except typed.BadInput as error:
         raise Usage(str(error)) from None
-    said = {"grants": echoes, "comments": comments or None, "comment": comment}
     shown = digest or record["digest"]
-    _settle(connection, found, lambda: venue.answer(found, answers, digest=shown, **said))
+    _settle(
+        connection,
+        found,
+        lambda: venue.answer(
+            found, answers, grants=echoes, comments=comments or None, comment=comment, digest=shown
+        ),
+    )
     if as_json:
         print_json({"id": found, "status": "answered", "answers": answers, "grants": echoes})
         return

@@ -1,20 +1,28 @@
-"""The venue from Python: ask and wait, see what waits and answer it (D34)."""
+"""The venue from Python: ask and wait, see what waits and answer it (D34); gates in an inbox (D27)."""
 
-from .aio import Asked, AsyncVenue
+from .aio import AsyncVenue
+from .asked import Asked
 from .errors import (
     AskCancelled,
     AskExpired,
     AskRejected,
+    BadAnswer,
     BadForm,
+    BadSettings,
     ClockSkew,
+    NoAnswer,
     NotAuthenticated,
+    NotAVenue,
     Refused,
     Settled,
     TooFast,
     Unreachable,
     VenueError,
+    VenueFault,
     WrongVenue,
 )
+from .gateform import GateNotAskable
+from .gates import VenueGateStore
 from .models import Answered, Change, Offer, Page, Record, Summary
 from .sync import AskedNow, Venue
 
@@ -26,9 +34,14 @@ __all__ = [
     "Asked",
     "AskedNow",
     "AsyncVenue",
+    "BadAnswer",
     "BadForm",
+    "BadSettings",
     "Change",
     "ClockSkew",
+    "GateNotAskable",
+    "NoAnswer",
+    "NotAVenue",
     "NotAuthenticated",
     "Offer",
     "Page",
@@ -40,5 +53,7 @@ __all__ = [
     "Unreachable",
     "Venue",
     "VenueError",
+    "VenueFault",
+    "VenueGateStore",
     "WrongVenue",
 ]

@@ -1,12 +1,12 @@
 """What comes back from a venue, typed. Unknown fields are kept: a newer venue may say more."""
 
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Offer = TypedDict(
     "Offer",
-    {"with": str, "can": str, "exp": int, "lifetime": int, "nb": dict[str, Any]},
+    {"with": Required[str], "can": Required[str], "exp": int, "lifetime": int, "nb": dict[str, Any]},
     total=False,
 )
 """A capability to put on a choice: `with` and `can`, and `exp` (unix seconds) or `lifetime` (seconds)."""
@@ -64,10 +64,11 @@ class Record(Summary):
 class Answered(BaseModel):
     """What a request came to: the answers by ask id, the remarks, and what was conferred.
 
-    `token` was signed by the venue for what was echoed; `tokens` by the responder, by ask id.
+    `token` was signed by the venue for what was echoed; `tokens` by the responder, by ask id. Neither is in
+    its repr.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
 
     id: str
     outcome: str

@@ -10,7 +10,8 @@ from ops.desk import Desk
 from ops.jobs import parse_id
 from ops.model import PERSONS, Caller
 
-from ..auth import identify, with_proofs
+from ..auth import identify, still_good, with_proofs
+from ..guard import HEAD
 from ..problems import HttpProblem
 from ..waiting import Waiters
 from ..wire import header_proofs
@@ -28,7 +29,7 @@ async def job(request: Request, job_id: str) -> Response:
     caller = await with_proofs(request, (await identify(request)).caller, header_proofs(request))
     desk: Desk = request.app.state.desk
     await desk.job(job_id, caller)  # what is wrong is an ordinary answer, before the stream begins
-    frames = _waiters(request).job_frames(parse_id(job_id), caller, lambda: identify(request))
+    frames = _waiters(request).job_frames(parse_id(job_id), caller, lambda: still_good(request))
     return _stream(request, caller, frames)
 
 
@@ -43,12 +44,14 @@ async def feed(request: Request) -> Response:
     access.admit(caller, PERSONS)
     seen = request.headers.get("last-event-id", "")
     after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) <= _MOST_DIGITS else None
-    return _stream(request, caller, _waiters(request).feed_frames(caller, after, lambda: identify(request)))
+    return _stream(request, caller, _waiters(request).feed_frames(caller, after, lambda: still_good(request)))
 
 
 def _stream(request: Request, caller: Caller, frames: AsyncIterator[str]) -> Response:
     waiters = _waiters(request)
     waiters.check_stream(caller)
+    if request.scope.get(HEAD):
+        return Response(headers=_HEADERS, media_type="text/event-stream")
 
     async def counted() -> AsyncIterator[str]:
         with waiters.a_stream(caller):
