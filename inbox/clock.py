@@ -5,7 +5,10 @@ Wait windows, heartbeats and polls run on the event loop's time instead (house r
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 Clock = Callable[[], datetime]
 """A callable that returns the current instant as an aware UTC datetime."""
@@ -18,4 +21,4 @@ def system_clock() -> datetime:
 
 def millis(instant: datetime) -> int:
     """An aware instant as whole milliseconds since the epoch, rounded down."""
-    return int(instant.timestamp() * 1000)
+    return (instant - _EPOCH) // _MILLISECOND  # whole numbers: a float is a millisecond short now and then
