@@ -40,6 +40,10 @@ class Kernel:
     told: list[frozenset[str]] = field(default_factory=list)
     bells: Bells = field(default_factory=Bells)
 
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """How hypothesis writes down that a test was given one."""
+        printer.text(f"Kernel({self.path.name!r})")
+
     def hear(self, topics: frozenset[str]) -> None:
         """What the database tells after a commit."""
         self.told.append(topics)

@@ -149,7 +149,8 @@ def granted(
     found: dict[tuple[str, str], Granted] = {}
     for echo in echoes:
         twins = [offer for offer in triggered if offer.key == (echo["with"], echo["can"])]
-        if not any(echo.keys() - {"narrow"} <= offer.raw.keys() for offer in twins):
+        repeated = {name: said for name, said in echo.items() if name != "narrow"}
+        if not any({**offer.raw, **repeated} == offer.raw for offer in twins):
             return None
         grant = _narrowed(min(twins, key=lambda offer: offer.ends(now)), echo.get("narrow"), owner, now)
         if grant is None or found.setdefault(grant_key(echo), grant) != grant:
