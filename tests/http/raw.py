@@ -62,6 +62,10 @@ class Raw:
             return Answer(status, headers, self._chunks())
         return Answer(status, headers, self._exactly(int(headers.get("content-length", "0"))))
 
+    def begun(self) -> str:
+        """The top of an answer whose body has no end yet."""
+        return self._until(b"\r\n\r\n").decode("latin-1")
+
     def rest(self) -> bytes:
         """Everything until the server closes."""
         while data := self._more():

@@ -26,8 +26,15 @@ ACCEPTED = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 WAITS = "v/ops/hitl/request"
 """As `run` it waits for a person; tests/sdk has it. As `invoke` it is posted here like any other."""
 
-BOUNDS = {WAITS, "v/ops/covia/write", "v/ops/ucan/issue"}
-"""The inputs whose every bound is tried on `invoke` too, where `run` tries them all."""
+BOUNDS = {
+    "run": {
+        f"v/ops/{name}"
+        for name in ("hitl/respond", "hitl/block", "covia/list", "covia/inspect", "covia/copy")
+    }
+    | {f"v/ops/{name}" for name in ("ucan/issue", "ucan/verify", "agent/enrol", "user/create", "audit/read")},
+    "invoke": {WAITS, "v/ops/covia/write"},
+}
+"""The inputs whose every bound is tried; the fuzzing phase has them all."""
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +85,7 @@ def test_every_check(
     served: Served, document: Any, callers: Mapping[str, dict[str, str]], who: str, phases: list[str]
 ) -> None:
     """No check of Schemathesis fails, and nothing keeps it from asking."""
-    wanted = {"run": _every(document, "run") - {WAITS}}
-    if phases == ["coverage"]:
-        wanted["invoke"] = BOUNDS
+    wanted = BOUNDS if phases == ["coverage"] else {"run": _every(document, "run") - {WAITS}}
     config = _config(served.url, callers[who], phases)
     schema = schemathesis.openapi.from_dict(_narrowed(document, wanted), config=config)
     failures: list[str] = []

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -95,8 +96,9 @@ def test_half_closed_connection_is_answered(raw: Raw, owner: Actor) -> None:
     assert not found or found.startswith(b"HTTP/1.1 200")
 
 
-def test_body_that_never_comes_changes_nothing(house: House, owner: Actor) -> None:
+def test_body_that_never_comes_changes_nothing(house: House) -> None:
     """A client that leaves in the middle of its body is forgotten, without a word of alarm."""
+    owner = house.owner()
     with Raw(house.url) as leaving:
         leaving.request("POST", "/api/v1/invoke", KIND, bearer(owner), "Content-Length: 500")
         leaving.send(b'{"operation"')
@@ -237,11 +239,25 @@ def test_client_that_leaves_a_stream_frees_its_place(open_house: Callable[..., H
     before = _tasks(house)
     with Raw(house.url) as first:
         first.request("GET", path, bearer(owner))
-        until(lambda: owner.request("GET", path).status == 429)
-        refused_reply = owner.request("GET", "/api/v1/inbox/sse")
-        assert (refused_reply.code, refused_reply.headers["retry-after"]) == ("too_many_streams", "10")
+        assert first.begun().startswith("HTTP/1.1 200")
+        for second in (path, "/api/v1/inbox/sse"):
+            reply = owner.request("GET", second)
+            assert (reply.code, reply.headers["retry-after"]) == ("too_many_streams", "10")
     until(lambda: owner.request("HEAD", path).status == 200)
     until(lambda: _tasks(house) <= before)
+
+
+def test_streams_that_begin_together_are_counted(open_house: Callable[..., House]) -> None:
+    """Of many at once as many begin as may be, and each other one is a whole refusal."""
+    house = open_house(limits={"streams": 2})
+    owner = house.owner()
+    path = f"/api/v1/jobs/{owner.ask()}/sse"
+    with ExitStack() as stack:
+        many = [stack.enter_context(Raw(house.url)) for _ in range(8)]
+        for one in many:
+            one.request("GET", path, bearer(owner))
+        tops = [one.begun() for one in many]
+    assert sorted(top[9:12] for top in tops) == ["200"] * 2 + ["429"] * 6
 
 
 # Behind a proxy, under a prefix.

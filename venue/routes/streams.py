@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from ops import access
 from ops.desk import Desk
@@ -49,16 +50,23 @@ async def feed(request: Request) -> Response:
 
 def _stream(request: Request, caller: Caller, frames: AsyncIterator[str]) -> Response:
     waiters = _waiters(request)
-    waiters.check_stream(caller)
     if request.scope.get(HEAD):
+        waiters.check_stream(caller)
         return Response(headers=_HEADERS, media_type="text/event-stream")
+    return _Counted(waiters, caller, frames)
 
-    async def counted() -> AsyncIterator[str]:
-        with waiters.a_stream(caller):
-            async for frame in frames:
-                yield frame
 
-    return StreamingResponse(counted(), headers=_HEADERS, media_type="text/event-stream")
+class _Counted(StreamingResponse):
+    """A stream that takes its place before its first byte, so that one too many is still refused as such."""
+
+    def __init__(self, waiters: Waiters, caller: Caller, frames: AsyncIterator[str]) -> None:
+        super().__init__(frames, headers=_HEADERS, media_type="text/event-stream")
+        self._place = waiters.a_stream(caller)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream, while the place is held."""
+        with self._place:
+            await super().__call__(scope, receive, send)
 
 
 def _check_accept(request: Request) -> None:
