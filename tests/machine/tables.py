@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from inbox.audit import GENESIS
+from inbox.events import feed_topic
 from ops import notary
 from tests.harness.books import connect
 from ucan.did import public_key
@@ -122,6 +123,9 @@ class Tables:
             versions = [row["version"] for row in rows]
             assert versions == list(range(self._told[feed] + 1, self._told[feed] + len(rows) + 1)), "a gap"
             self._told[feed] += len(rows)
+        told = frozenset().union(*self._house.heard)
+        assert {feed_topic(feed) for feed in found} <= told, "a feed grew, and nobody was told"
+        self._house.heard.clear()
         happened = {feed: [(row["kind"], row["subject"]) for row in rows] for feed, rows in found.items()}
         assert happened == {feed: said for feed, said in self._model.events.items() if said}
         self._model.events.clear()

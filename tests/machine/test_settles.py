@@ -121,18 +121,34 @@ class Settles(RuleBasedStateMachine):
         """The owner of an inbox lets somebody post into it; or says something that does not."""
         self._delegate(inbox, audience, lifetime, good=good)
 
-    @precondition(lambda self: self.delegations)
+    @precondition(lambda self: self._passable())
     @rule(which=PICK, audience=ACTOR, lifetime=st.sampled_from([2, 600]))
     def pass_on(self, which: int, audience: str, lifetime: int) -> None:
         """Who has a delegation passes it on, under their own key."""
-        one = self.delegations[which % len(self.delegations)]
+        passable = self._passable()
+        one = passable[-1 - which % len(passable)]
         ends = min(one.ends, self.house.now // 1000 + lifetime)
-        usable = one.audience in SIGNERS and self.house.now // 1000 < ends and len(one.hashes) < 3
-        if not usable or not one.good or any(link in self.model.revoked for link in one.hashes):
-            return
         text = self._signed(one.audience, audience, one.target, "hitl/request", ends, [one.text])
         issuers, hashes = (one.audience, *one.issuers), (token_hash(text), *one.hashes)
         self._give(Delegation(text, audience, one.target, True, issuers, hashes, ends, one.grantor), 0)
+
+    def _passable(self) -> list[Delegation]:
+        now, revoked = self.house.now // 1000, self.model.revoked.keys()
+        return [
+            one
+            for one in self.delegations
+            if one.audience in SIGNERS and one.good and now < one.ends and len(one.hashes) < 3
+            if not revoked & set(one.hashes)
+        ]
+
+    @precondition(lambda self: any(len(one.issuers) > 1 for one in self.delegations))
+    @rule(which=PICK, shape=SHAPE, on=st.sampled_from([True, True, False]))
+    def block_a_middleman(self, which: int, shape: str, on: bool) -> None:
+        """Whoever passed a delegation on is blocked, or not any more; then its holder asks (D12)."""
+        chains = [one for one in self.delegations if len(one.issuers) > 1]
+        one = chains[-1 - which % len(chains)]
+        self._block(one.target, one.issuers[0], on=on)
+        self._post(one.audience, one.target, shape, None, "T", None)
 
     # --- settling
 
@@ -163,15 +179,15 @@ class Settles(RuleBasedStateMachine):
         self._keep_secret(one, answers, sign)
 
     @precondition(lambda self: any(one.status == "open" for one in self.model.asked.values()))
-    @rule(which=st.integers(0, 5), said=st.integers(0, 2), echoes=SOME_ECHOES)
+    @rule(which=st.integers(0, 5), said=st.sampled_from([0, 0, 1, 2, 3]), echoes=SOME_ECHOES)
     def approve(self, which: int, said: int, echoes: Any) -> None:
-        """The owner's good answer, with or without echoes."""
+        """A well-formed answer of the owner's; mostly its echoes are of what it triggers."""
         self._approve(self._one(which), said, echoes)
 
     def _approve(self, one: Asked, said: int, echoes: Any) -> None:
         answers = self._answers(one, dict.fromkeys(VALUES, said))
         good = [
-            (pick % 6, narrow if narrow in GOOD_NARROW else None, whole) for pick, narrow, whole in echoes
+            (pick % 7, narrow if narrow in GOOD_NARROW else None, whole) for pick, narrow, whole in echoes
         ]
         data = self._reply(one, "answer", {"answers": answers, "grants": self._echoes(one, answers, good)})
         plan = self.model.respond(one.owner, {**data, "token": "good"}, self.house.now)
