@@ -102,6 +102,11 @@ def open_by_maker(tx: Transaction, user: str, now: int) -> int:
     return _number(tx.one("request.open_by_maker", maker=user, now=now))
 
 
+def open_by_requester(tx: Transaction, user: str, requester: str) -> Sequence[str]:
+    """Ids of the open requests of one principal of a user family, in whichever inbox."""
+    return [row["id"] for row in tx.all("request.open_by_requester", maker=user, requester=requester)]
+
+
 def open_by_owner(tx: Transaction, owner: str, now: int) -> int:
     """How many open requests wait in an inbox; one past its deadline is none. `now` in epoch milliseconds."""
     return _number(tx.one("request.open_by_owner", owner=owner, now=now))

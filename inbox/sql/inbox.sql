@@ -57,6 +57,9 @@ ORDER BY id LIMIT :limit OFFSET :offset
 SELECT COUNT(*) AS count FROM request
 WHERE maker = :maker AND status = 'open' AND (expires IS NULL OR expires > :now)
 
+-- name: request.open_by_requester
+SELECT id FROM request WHERE maker = :maker AND status = 'open' AND requester = :requester ORDER BY id
+
 -- name: request.open_by_owner
 SELECT COUNT(*) AS count FROM request
 WHERE owner = :owner AND status = 'open' AND (expires IS NULL OR expires > :now)

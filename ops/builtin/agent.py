@@ -12,7 +12,7 @@ from ucan.did import agent_did
 from ucan.errors import UcanError
 from ucan.jwt import sign
 
-from .. import agents
+from .. import agents, settle
 from ..errors import BadInput, refused
 from ..model import PERSONS, Call, Operation
 from . import proofs
@@ -140,11 +140,12 @@ def list_agents(call: Call, _: ListInput) -> dict[str, Any]:
 
 
 def revoke(call: Call, data: AgentInput) -> dict[str, bool]:
-    """Revoke an agent: its tokens stop at once, and its id is never used again."""
+    """Revoke an agent: its tokens stop at once, what it asked is withdrawn, its id never used again."""
     owner = call.caller.user
     did = _agent(owner, data.agent_id)
     revoked = agents.revoke(call.tx, owner, data.agent_id, call.now)
     if revoked:
+        settle.withdraw_all(call, did, "The agent that asked was revoked")
         audit.append(call.tx, owner, "agent.revoked", call.now, agent=did)
         events.append(call.tx, owner, "agent.revoked", data.agent_id, call.now)
     return {"revoked": revoked}

@@ -144,7 +144,8 @@ class Screen:
 
     def _act(self, numbers: str, letter: str) -> None:
         if letter == "H":
-            self._at = (0, 0)
+            height, width = self._size  # a terminal that became smaller has lost what was outside
+            self.rows, self._at = [row[:width] for row in self.rows[:height]], (0, 0)
         elif letter == "J" or (letter == "h" and numbers == "?1049"):
             self.rows = []
 

@@ -1,6 +1,7 @@
 """A gate as a request in a person's inbox: what is special about it, and what it cannot promise."""
 
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -99,6 +100,8 @@ def test_a_schema_that_no_inbox_can_ask_is_refused(
         store.create(id="g1", prompt="p", schema=schema)
     assert (caught.value.gate_id, caught.value.code, caught.value.paths) == ("g1", "not_askable", paths)
     assert isinstance(caught.value, GateSchemaInvalid)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), vars(again)) == (GateNotAskable, str(caught.value), vars(caught.value))
     assert inbox(ada) == []
     assert store.get("g1") is None
 

@@ -1,5 +1,6 @@
 """Agents (D3, D23): by token or by a bound key, under their owner, and cut off at once and for good."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -88,6 +89,38 @@ def test_revoking_an_agent_cuts_off_all_of_it(town: Town, owner: Actor) -> None:
     listed = owner.run("v/ops/agent/list").ok()["items"]
     assert [("revoked" in item, item["agentId"]) for item in listed] == [(True, "helper")]
     assert ["revoked" in item for item in owner.run(KEYS, {"agentId": "helper"}).ok()["items"]] == [True]
+
+
+def test_revoking_an_agent_withdraws_what_it_asked(town: Town, owner: Actor) -> None:
+    """Nobody is there to hear an answer, here or in another's inbox; what was answered stays answered."""
+    agent, sibling = town.agent(owner), town.agent(owner, "sibling")
+    bob = town.person()
+    assert bob.run("v/ops/hitl/list").status == 200  # a first call, which gives him an inbox
+    proof = bob.grant(agent_did(owner.did, "helper"), "h/", "hitl/request")
+    answered, here, there, other = agent.ask(), agent.ask(), agent.ask([proof], user=bob.did), sibling.ask()
+    owner.respond(answered, answers={"ok": True}).ok()
+    owner.run(REVOKE_AGENT, {"agentId": "helper"}).ok()
+    assert [owner.record(request)["status"] for request in (answered, here, other)] == [
+        "answered",
+        "cancelled",
+        "open",
+    ]
+    assert bob.record(there)["status"] == "cancelled"
+    refused(bob.respond(there, answers={"ok": True}), "not_open")
+    assert owner.job(there).ok()["status"] == "CANCELLED"
+
+
+def test_an_agent_that_is_revoked_while_it_waits_gets_nothing(town: Town, owner: Actor) -> None:
+    """Also what it had asked as a plain call, whose bearer was good when it began."""
+    agent = town.agent(owner)
+    request = agent.ask()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(agent.run, ASK, REQUEST)
+        while len(owner.run("v/ops/hitl/list", {"status": "open"}).ok()["items"]) < 2:
+            pass
+        owner.run(REVOKE_AGENT, {"agentId": "helper"}).ok()
+        refused(waiting.result(30), "auth_required")
+    assert owner.job(request).ok()["status"] == "CANCELLED"
 
 
 def test_revoking_one_agent_leaves_its_sibling_and_its_owner(town: Town, owner: Actor) -> None:

@@ -62,11 +62,21 @@ _builder: list[Builder] = []
 _met: Counter[str] = Counter()
 
 
+class _Every:
+    """Every rule is on."""
+
+    def is_enabled(self, _: str) -> bool:
+        """Whether a rule is."""
+        return True
+
+
 class Settles(RuleBasedStateMachine):
     """One run: a house, the model of it, and whatever may be done to them."""
 
     def __init__(self) -> None:
         super().__init__()
+        # By itself a run has only some of its rules; here all of them, for what matters is how they meet.
+        self._rules_strategy.enabled_rules_strategy = st.just(_Every())
         self.house = _builder[0].house()
         self.model = Model()
         self.tables = Tables(self.house, self.model)
@@ -156,7 +166,9 @@ class Settles(RuleBasedStateMachine):
     @rule(which=st.integers(0, 5), said=st.integers(0, 2), echoes=SOME_ECHOES)
     def approve(self, which: int, said: int, echoes: Any) -> None:
         """The owner's good answer, with or without echoes."""
-        one = self._one(which)
+        self._approve(self._one(which), said, echoes)
+
+    def _approve(self, one: Asked, said: int, echoes: Any) -> None:
         answers = self._answers(one, dict.fromkeys(VALUES, said))
         good = [
             (pick % 6, narrow if narrow in GOOD_NARROW else None, whole) for pick, narrow, whole in echoes
@@ -166,30 +178,26 @@ class Settles(RuleBasedStateMachine):
         self._invoke(plan, one.owner, "hitl:respond", data)
         self._keep_secret(one, answers, "good")
 
-    def _reject(self, which: int, other: str | None, comment: str | None) -> None:
+    def _reject(self, one: Asked, other: str | None, comment: str | None) -> None:
         """With a reason or without."""
-        one = self._one(which)
         data = self._reply(one, "reject", {} if comment is None else {"comment": comment})
         plan = self.model.respond(other or one.owner, data, self.house.now)
         self._invoke(plan, other or one.owner, "hitl:respond", data)
 
-    def _cancel(self, which: int, other: str | None, reason: str | None) -> None:
+    def _cancel(self, one: Asked, other: str | None, reason: str | None) -> None:
         """By its maker, its owner, or somebody who may not."""
-        one = self._one(which)
         who = other or one.maker
         plan = self.model.cancel(who, one.id, reason, self.house.now)
         self._done(plan, self.house.cancel(who, one.id, reason), "cancel")
 
-    def _delete_record(self, which: int, other: str | None) -> None:
+    def _delete_record(self, one: Asked, other: str | None) -> None:
         """From the inbox, as its owner or as somebody who has none such."""
-        one = self._one(which)
         who = other or one.owner
         plan = self.model.delete_record(who, one.id, self.house.now)
         self._invoke(plan, who, "covia:delete", {"path": f"h/{one.id}"})
 
-    def _delete_job(self, which: int, other: str | None) -> None:
+    def _delete_job(self, one: Asked, other: str | None) -> None:
         """The requester's handle goes; a parked one is cancelled first."""
-        one = self._one(which)
         who = other or user_of(one.maker)
         plan = self.model.delete_job(who, one.id, self.house.now)
         self._done(plan, self.house.delete_job(who, one.id), "delete")
@@ -202,15 +210,35 @@ class Settles(RuleBasedStateMachine):
     )
     def end(self, verb: str, which: int, other: str | None, said: str | None) -> None:
         """In every way but an answer, by whoever may, and now and then by somebody else."""
+        self._end(verb, self._one(which), other, said)
+
+    @precondition(lambda self: any(self._deadlines()))
+    @rule(
+        verb=st.sampled_from(["answer", "reject", "cancel", "delete_record", "delete_job", "timer"]),
+        which=PICK,
+        late=st.sampled_from([-1, 0, 0, 1]),
+    )
+    def at_the_deadline(self, verb: str, which: int, late: int) -> None:
+        """At the very instant, or a millisecond before or after it, by whoever may (D17)."""
+        waiting = [one for one in self.model.asked.values() if one.status == "open" and one.expires]
+        one = waiting[-1 - which % len(waiting)]
+        self.house.clock.advance(max(0, (one.expires or 0) - self.house.now + late))
+        self._end(verb, one, None, "at the last moment")
+
+    def _end(self, verb: str, one: Asked, other: str | None, said: str | None) -> None:
         match verb:
+            case "answer":
+                self._approve(one, 0, [(0, None, False)])
+            case "timer":
+                self.sweep()
             case "reject":
-                self._reject(which, other, said)
+                self._reject(one, other, said)
             case "cancel":
-                self._cancel(which, other, said)
+                self._cancel(one, other, said)
             case "delete_record":
-                self._delete_record(which, other)
+                self._delete_record(one, other)
             case _:
-                self._delete_job(which, other)
+                self._delete_job(one, other)
 
     @rule(which=PICK, verbs=st.permutations(["reject", "cancel", "answer"]), late=st.booleans())
     def race(self, which: int, verbs: list[str], late: bool) -> None:

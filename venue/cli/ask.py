@@ -195,7 +195,7 @@ def _posted(venue: Venue, title: str, asks: list[dict[str, Any]], more: dict[str
     """Post the question under a key, so that it is asked once, however often the connection drops."""
     try:
         return venue.ask(title, asks, key=key, wait=False, **more).id
-    except Unreachable:
+    except (Unreachable, KeyboardInterrupt):
         say(f"venue: perhaps it was asked. So that it is not asked twice, try again with: --once {key}")
         raise
 

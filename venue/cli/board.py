@@ -111,7 +111,10 @@ def opened(board: Board, view: card.View, then: Mode) -> Board:
 
 def settled_elsewhere(board: Board, how: card.Settled) -> Board:
     """The request on the screen was settled: who, what and when is shown, and what was typed is kept."""
-    return replace(board, gone=how)
+    if board.view is None:
+        return board
+    record = {**board.view.record, "status": how.status}
+    return replace(board, gone=how, view=replace(board.view, record=record, settled=how))
 
 
 def done(board: Board, note: str) -> Board:

@@ -77,34 +77,35 @@ def show(connection: Connection, request: _ID, as_json: JsonOption = False) -> N
         print_lines(card.lines(seen))
 
 
+_SET = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Answer an ask: true or false, an option id, a text."),
+]
+_ECHO = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Confer what is offered there: an ask, ask/option, or with:can."),
+]
+_NARROW = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME.KEY=VALUE", help="Confer less: KEY is with, can or exp (1h, unix seconds)."),
+]
+_REMARK = Annotated[list[str] | None, typer.Option(metavar="NAME=TEXT", help="A remark on one ask.")]
+_DIGEST = Annotated[
+    str | None, typer.Option(help="Only if the request still has this digest, as show --json printed it.")
+]
+
+
 @app.command()
 @connected
 def answer(
     connection: Connection,
     request: _ID,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Answer an ask: true or false, an option id, a text."
-        ),
-    ] = None,
-    echo: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Confer what is offered there: an ask, ask/option, or with:can."),
-    ] = None,
-    narrow: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME.KEY=VALUE", help="Confer less: KEY is with, can or exp (1h, unix seconds)."
-        ),
-    ] = None,
-    remark: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=TEXT", help="A remark on one ask.")
-    ] = None,
+    values: _SET = None,
+    echo: _ECHO = None,
+    narrow: _NARROW = None,
+    remark: _REMARK = None,
     comment: Annotated[str | None, typer.Option(help="A remark on the whole.")] = None,
-    digest: Annotated[
-        str | None, typer.Option(help="Only if the request still has this digest, as show printed it.")
-    ] = None,
+    digest: _DIGEST = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a request. What you --echo is conferred, and nothing else is.
@@ -116,8 +117,8 @@ def answer(
     venue inbox answer ID --set plan=full --echo plan/full --narrow plan/full.exp=1h
     """
     venue, found = connection.open(), request_id(request)
-    seen = view(connection, venue, found)
-    asks = seen.record["asks"]
+    record = view(connection, venue, found).record
+    asks = record["asks"]
     try:
         answers = typed.answers(asks, values or ())
         comments = typed.remarks(asks, remark or ())
@@ -125,29 +126,19 @@ def answer(
         echoes = typed.narrowed(asks, answers, echoes, narrow or (), now())
     except typed.BadInput as error:
         raise Usage(str(error)) from None
+    shown = digest or record["digest"]
     _settle(
         connection,
         found,
         lambda: venue.answer(
-            found,
-            answers,
-            grants=echoes,
-            comments=comments or None,
-            comment=comment,
-            digest=digest or seen.record["digest"],
+            found, answers, grants=echoes, comments=comments or None, comment=comment, digest=shown
         ),
     )
-    left = [name for name, offer in typed.triggered(asks, answers) if not _echoed(offer, echoes)]
     if as_json:
         print_json({"id": found, "status": "answered", "answers": answers, "grants": echoes})
         return
     typer.echo(f"Answered {found}.")
-    for given in echoes:
-        whole = {**given, **given.get("narrow", {})}
-        typer.echo(f"Conferred: {words.grant(whole, connection.me)}, {words.until(whole, now())}.")
-    if left:
-        names = ", ".join(plain.line(name) for name in dict.fromkeys(left))
-        say(f"Nothing was conferred for {names}: an offer is only conferred when it is echoed (--echo).")
+    _tell_conferred(connection.me, echoes, typed.triggered(asks, answers))
 
 
 @app.command()
@@ -156,7 +147,7 @@ def reject(
     connection: Connection,
     request: _ID,
     reason: Annotated[str | None, typer.Option(help="Reaches whoever asked, word for word.")] = None,
-    digest: Annotated[str | None, typer.Option(help="Only if the request still has this digest.")] = None,
+    digest: _DIGEST = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say no to a request.
@@ -193,5 +184,16 @@ def _settle(connection: Connection, request: str, act: Any) -> None:
         raise typer.Exit(Status.REFUSED if status is Status.DONE else status) from None
 
 
-def _echoed(offer: typed.Offer, echoes: list[dict[str, Any]]) -> bool:
-    return any(offer["with"] == echo["with"] and offer["can"] == echo["can"] for echo in echoes)
+def _tell_conferred(me: str, echoes: list[dict[str, Any]], triggered: list[tuple[str, typed.Offer]]) -> None:
+    """Say what was conferred, and of what was offered what was not."""
+    for given in echoes:
+        narrow = given.get("narrow", {})
+        offer = {**given, **narrow}
+        if "exp" in narrow:
+            offer.pop("lifetime", None)
+        typer.echo(f"Conferred: {words.grant(offer, me)}, {words.until(offer, now())}.")
+    known = [(echo["with"], echo["can"]) for echo in echoes]
+    left = [name for name, offer in triggered if (offer["with"], offer["can"]) not in known]
+    if left:
+        names = ", ".join(plain.line(name) for name in dict.fromkeys(left))
+        say(f"Nothing was conferred for {names}: an offer is only conferred when it is echoed (--echo).")

@@ -85,8 +85,7 @@ class Watch:
             with self._told():
                 fresh = view(self._connection, self._venue, request)
                 if fresh.settled is not None:
-                    shown = replace(board, view=fresh) if board.mode == "card" else board
-                    self._board = boards.settled_elsewhere(shown, fresh.settled)
+                    self._board = boards.settled_elsewhere(replace(board, view=fresh), fresh.settled)
 
     def _load(self) -> None:
         with self._told():
