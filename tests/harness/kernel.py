@@ -32,12 +32,12 @@ class Kernel:
     """Operations on one database. `told` holds the topics of each commit, as the event loop heard of them."""
 
     db: SqliteDatabase
-    world: World
+    world: World = field(repr=False)
     clock: FrozenClock
     invoker: Invoker
     desk: Desk
     path: Path
-    told: list[frozenset[str]] = field(default_factory=list)
+    told: list[frozenset[str]] = field(default_factory=list, repr=False)
     bells: Bells = field(default_factory=Bells)
 
     def hear(self, topics: frozenset[str]) -> None:

@@ -376,7 +376,7 @@ class Model:
         return Plan(effect=effect)
 
     def fire(self, who: str, name: str, now: int) -> Plan:
-        """`agent:revoke` (D3): the agent, its tokens, and the live ones that were minted for it."""
+        """`agent:revoke` (D3): the agent, its tokens, those minted for it, and what it asked."""
         if who in self.fired:
             return Plan("unauthorised")
         if who not in PERSONS:
@@ -390,6 +390,9 @@ class Model:
                 for mint in self.mints.values():
                     if mint.audience == agent and mint.exp > now // 1000:
                         self.revoked.setdefault(mint.hash, who)
+                for one in self.asked.values():
+                    if one.maker == agent and self._closed(one, now) is None:
+                        self.land(one, "cancelled", who, now, error="The agent that asked was revoked")
                 self.audit[who].append({"kind": "agent.revoked", "agent": agent})
                 self.events[who].append(("agent.revoked", name))
             self._job(job.id, "agent:revoke", who, "COMPLETE", now, {"revoked": live})

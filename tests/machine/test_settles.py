@@ -307,7 +307,9 @@ class Settles(RuleBasedStateMachine):
         match what:
             case "block" | "unblock":
                 self._block(who, whom, on=what == "block")
-            case "agent" if which < 3:
+            case "agent" if which < 3 and ":g:" in self._one(which).maker:
+                self._fire(user_of(self._one(which).maker), self._one(which).maker.partition(":g:")[2])
+            case "agent":
                 self._fire(who, "clerk" if by_hash else "helper")
             case "mint" if self.model.mints:
                 self._revoke_minted(which, other, by_hash)
@@ -336,7 +338,7 @@ class Settles(RuleBasedStateMachine):
         self._invoke(plan, who or one.target, "ucan:revoke", {"token": one.text})
 
     def _fire(self, who: str, name: str) -> None:
-        """An agent is revoked; what it asked stays asked."""
+        """An agent is revoked, mostly one that has asked something: what it asked is withdrawn."""
         plan = self.model.fire(who, name, self.house.now)
         self._invoke(plan, who, "agent:revoke", {"agentId": name})
 
