@@ -118,7 +118,11 @@ class Waiters:
 
     @contextlib.contextmanager
     def a_stream(self, caller: Caller) -> Any:
-        """A place among the caller's streams, which were counted before this one began (`check_stream`)."""
+        """A place among the caller's streams; taken before the first byte goes out.
+
+        Raises HttpProblem (`too_many_streams`).
+        """
+        self.check_stream(caller)
         self._streams[caller.did] = self._streams.get(caller.did, 0) + 1
         try:
             yield

@@ -173,8 +173,8 @@ def test_stream_of_a_job_ends_with_a_revocation(house: House) -> None:
         stream = Listener(answer.iter_lines())
         assert json.loads(stream.next()["data"])["status"] == "INPUT_REQUIRED"
         owner.run("v/ops/agent/revoke", {"agentId": "helper"}).ok()
-        owner.respond(job_id, "reject").ok()
         assert list(stream) == []
+    assert owner.record(job_id)["status"] == "cancelled"
 
 
 def test_heartbeat_comes_while_nothing_happens(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -229,7 +229,7 @@ def _next_step(error: Exception) -> str:
         case WrongVenue():
             return f"\nNothing was sent. To accept it, delete the line of this address from {known.path()}"
         case ClockSkew():
-            return "\nSet this machine's clock, and try again."
+            return ""
         case NotAuthenticated():
             return "\nIs --key or --token-file the one meant? A new token for an agent: venue agent enrol."
         case TooFast():
