@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -35,7 +36,7 @@ from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
 from .limits import Rates
-from .routes import discovery, invoke, jobs, streams, values
+from .routes import discovery, invoke, jobs, streams, values, web
 from .routes import operations as operation_routes
 from .waiting import Waiters
 
@@ -86,8 +87,8 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    web = DidWeb(fetch, clock)
-    world = build_world(settings, signer, clock, entropy, web, operations)
+    did_web = DidWeb(fetch, clock)
+    world = build_world(settings, signer, clock, entropy, did_web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()
     units = Units(db, world)
@@ -105,16 +106,16 @@ def create_app(
     app.state.desk = desk
     app.state.invoker = Invoker(units, registry)
     app.state.waiters = waiters
-    app.state.web = web
+    app.state.web = did_web
     app.state.authenticator = Authenticator(
         db,
         world,
-        web,
+        did_web,
         Rates(clock, settings.limits.requests_per_second, settings.limits.burst),
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operation_routes, streams, values):
+    for module in (discovery, invoke, jobs, operation_routes, streams, values, web):
         app.include_router(module.router)
     problems.install(app)
     _protect(app, settings, entropy)
@@ -185,7 +186,9 @@ def build_world(
 ) -> World:
     """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
-    described = {"hitl": {} if ceiling is None else {"maxGrantLifetimeSecs": ceiling}}
+    described: dict[str, dict[str, Any]] = {"hitl": {"signsFor": settings.grants.attest}}
+    if ceiling is not None:
+        described["hitl"]["maxGrantLifetimeSecs"] = ceiling
     dids = frozenset({signer.did, signer.key_did})
     return World(
         did=signer.did,
