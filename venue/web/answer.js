@@ -8,9 +8,9 @@
 
 const KNOWN = ["text", "approval", "choice", "checkboxes"];
 
-/** @returns {Draft} */
+/** Nothing decided. An ask may be called `__proto__` or `constructor`, so these have no prototype. @returns {Draft} */
 export function blank() {
-  return { answers: {}, comments: {}, comment: "", echoed: [] };
+  return { answers: Object.create(null), comments: Object.create(null), comment: "", echoed: [] };
 }
 
 /** Whether this page has a form for an ask. @param {Ask} ask */

@@ -24,7 +24,7 @@ export function until(offer, now, fallback) {
   if (end === null) return "for ever: it never ends by itself";
   if (offer.exp !== undefined) return `${absolute(end * 1000)}, ${span(end * 1000 - now)} from now`;
   const why = offer.lifetime === undefined ? " (the offer does not say; this is the venue’s rule)" : "";
-  return `${span(end * 1000 - now)} after you approve: about ${absolute(end * 1000)}${why}`;
+  return `${span((offer.lifetime ?? fallback) * 1000)} after you approve: about ${absolute(end * 1000)}${why}`;
 }
 
 /**

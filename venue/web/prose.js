@@ -13,8 +13,8 @@ export function prose(source) {
 function block(node) {
   switch (node.t) {
     case "h":
-      // Level 4 and below: nothing that they write stands above the headings of the page.
-      return h(`h${Math.min(6, 3 + node.level)}`, { dir: "auto" }, node.c.map(span));
+      // One level for all of them, below their title: nothing that they write stands above the headings of the page.
+      return h("h3", { dir: "auto", class: node.level > 2 ? "minor" : "" }, node.c.map(span));
     case "list":
       return h(node.ordered ? "ol" : "ul", node.ordered && node.start !== 1 ? { start: node.start } : {}, node.items.map((/** @type {any} */ item) => h("li", {}, item.map(block))));
     case "quote":

@@ -48,18 +48,18 @@ export function response(record, owner, api) {
   const said_ = record.response;
   if (!said_) return null;
   if (said_.outcome === "reject") {
-    return h("section", { class: "response" }, h("h3", {}, "The reason that went to the requester"), said_.comment ? said(said_.comment, { lines: true, tag: "p" }) : h("p", {}, "None was given."));
+    return h("section", { class: "response" }, h("h2", {}, "The reason that went to the requester"), said_.comment ? said(said_.comment, { lines: true, tag: "p" }) : h("p", {}, "None was given."));
   }
   const answers = record.asks
-    .filter((/** @type {any} */ ask) => said_.answers[ask.id] !== undefined)
+    .filter((/** @type {any} */ ask) => Object.hasOwn(said_.answers, ask.id))
     .map((/** @type {any} */ ask) => [
       h("dt", {}, said(ask.prompt)),
-      h("dd", {}, shown(ask, said_.answers[ask.id]), said_.comments?.[ask.id] ? h("p", { class: "note" }, "Remark: ", said(said_.comments[ask.id], { lines: true })) : null),
+      h("dd", {}, shown(ask, said_.answers[ask.id]), Object.hasOwn(said_.comments ?? {}, ask.id) ? h("p", { class: "note" }, "Remark: ", said(said_.comments[ask.id], { lines: true })) : null),
     ]);
   return h(
     "section",
     { class: "response" },
-    h("h3", {}, "What was answered"),
+    h("h2", {}, "What was answered"),
     h("dl", {}, answers),
     said_.comment ? h("p", {}, "Remark: ", said(said_.comment, { lines: true })) : null,
     granted(record, owner, api),

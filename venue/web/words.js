@@ -2,8 +2,8 @@
 
 /** @typedef {{with: string, can: string, exp?: number | null, lifetime?: number, nb?: Record<string, any>}} Offer */
 
-/** @type {Record<string, string>} */
-const ABILITIES = {
+// Maps, not objects: a requester may call an ability `constructor`.
+const ABILITIES = new Map(Object.entries({
   "*": "do anything at all with",
   crud: "read, change and delete",
   "crud/read": "read",
@@ -14,10 +14,9 @@ const ABILITIES = {
   hitl: "do anything to do with requests in",
   "hitl/request": "put requests into",
   grant: "pass on, to whomever they like, any right over",
-};
+}));
 
-/** @type {Record<string, string>} */
-const NAMESPACES = { w: "workspace", h: "inbox", j: "jobs" };
+const NAMESPACES = new Map([["w", "workspace"], ["h", "inbox"], ["j", "jobs"]]);
 
 /** The absolute resource: a bare path is the owner's own. @param {string} resource @param {string} owner */
 export function absoluteResource(resource, owner) {
@@ -27,7 +26,8 @@ export function absoluteResource(resource, owner) {
 /** The verb of an ability. A name that this page does not know is quoted, never guessed at. @param {string} can @returns {string} */
 function verb(can) {
   const bare = can.replace(/\/\*$/, "");
-  if (ABILITIES[bare]) return ABILITIES[bare];
+  const known = ABILITIES.get(bare);
+  if (known) return known;
   if (bare.startsWith("grant/")) return `pass on to others the right to ${verb(bare.slice(6))}`;
   return `do “${can}” (a name that this page does not know) with`;
 }
@@ -47,7 +47,7 @@ export function inWords(offer, owner) {
   const whose = yours ? "your" : "somebody else’s";
   const said = verb(offer.can);
   if (!segments.length) return { verb: said, before: yours ? "everything you have here" : "everything of", name: yours ? null : did, after: "" };
-  const space = NAMESPACES[segments[0]];
+  const space = NAMESPACES.get(segments[0]);
   const rest = segments.slice(1).join("/");
   if (space && !rest) return { verb: said, before: `all of ${whose} ${space}`, name: null, after: "" };
   if (space) return { verb: said, before: "", name: rest, after: `and everything below it, in ${whose} ${space}` };
