@@ -36,7 +36,7 @@ from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
 from .limits import Rates
-from .routes import discovery, invoke, jobs, streams, values, web
+from .routes import discovery, invoke, jobs, links, streams, values, web
 from .routes import operations as operation_routes
 from .waiting import Waiters
 
@@ -104,6 +104,7 @@ def create_app(
     app.state.db = db
     app.state.bells = bells
     app.state.desk = desk
+    app.state.units = units
     app.state.invoker = Invoker(units, registry)
     app.state.waiters = waiters
     app.state.web = did_web
@@ -115,7 +116,7 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, operation_routes, streams, values, web):
+    for module in (discovery, invoke, jobs, links, operation_routes, streams, values, web):
         app.include_router(module.router)
     problems.install(app)
     _protect(app, settings, entropy)

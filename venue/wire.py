@@ -125,6 +125,11 @@ def whole_number(request: Request, name: str, default: int) -> int:
     return int(text)
 
 
+async def body_of(request: Request, kind: type[M]) -> M:
+    """The body of a request as a model. Raises HttpProblem (`invalid_json`, `invalid_input`)."""
+    return _model(kind, await json_body(request))
+
+
 def _model(kind: type[M], value: Any) -> M:
     try:
         return kind.model_validate(value)
