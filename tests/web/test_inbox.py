@@ -70,7 +70,7 @@ def test_a_key_that_is_gone_is_said_to_be_gone(ada: Person) -> None:
     ada.page.evaluate("base => indexedDB.deleteDatabase('venue-inbox:' + new URL(base).pathname)", ada.base)
     ada.visit()
     ada.page.reload()
-    expect(ada.page.get_by_role("heading")).to_have_text("The key is gone from this browser")
+    expect(ada.page.get_by_role("heading", name="The key is gone from this browser")).to_be_visible()
     expect(ada.page.locator(".exact")).to_have_text(ada.did)
 
 

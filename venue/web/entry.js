@@ -2,7 +2,8 @@
 
 import { announce, fill, h } from "./dom.js";
 import { exact, said } from "./escape.js";
-import { forget, fresh, keep } from "./keys.js";
+import { activate, forget, fresh, keep, signOut } from "./keys.js";
+import { shortDid } from "./words.js";
 
 /** Show one screen with a heading, and move there. @param {string} name @param {string} title @param {...any} content */
 export function screen(name, title, ...content) {
@@ -77,7 +78,19 @@ export function lost(base, did, done) {
     copyable(did),
     h("p", {}, "Its key is no longer here: the browser’s data for this page was cleared. It cannot be brought back, and what waits in that inbox can no longer be answered with it. Tell whoever runs the venue."),
     h("p", {}, "A new key is a new identity, with an empty inbox."),
-    button,
+    h("p", { class: "buttons" }, button, h("button", { type: "button", on: { click: () => (signOut(base), done()) } }, "Set this aside")),
+  );
+}
+
+/** Several identities in one browser, and none in use. @param {URL} base @param {import("./keys.js").Identity[]} all @param {() => void} done */
+export function choose(base, all, done) {
+  const use = (/** @type {import("./keys.js").Identity} */ identity) => (activate(base, identity), done());
+  const fresh_ = h("button", { type: "button", class: "quiet", on: { click: () => make(base, fresh_, done) } }, "Make another key");
+  screen(
+    "choose",
+    "Who are you today?",
+    h("ul", { class: "rows" }, all.map((identity) => h("li", {}, h("button", { type: "button", class: "who", on: { click: () => use(identity) } }, said(identity.name ?? shortDid(identity.subject, "")))))),
+    fresh_,
   );
 }
 
@@ -86,7 +99,9 @@ async function make(base, button, done) {
   button.disabled = true;
   try {
     const { did, key } = await fresh();
-    await keep(base, { did, key, subject: did, name: null, venue: "", created: Date.now() });
+    const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
+    await keep(base, identity);
+    activate(base, identity);
     made(did, done);
   } catch (error) {
     button.disabled = false;
@@ -131,17 +146,17 @@ export function unreachable(again) {
   );
 }
 
-/** The venue does not accept the key. @param {URL} base @param {string} reason @param {string} did @param {() => void} again */
-export function refused(base, reason, did, again) {
+/** The venue does not accept the key. @param {URL} base @param {string} reason @param {import("./keys.js").Identity} identity @param {() => void} again */
+export function refused(base, reason, identity, again) {
   screen(
     "refused",
     "You are not signed in",
     h("p", {}, "The venue does not accept this browser’s key. It says:"),
     h("blockquote", {}, said(reason)),
     h("p", {}, "This is the key:"),
-    copyable(did),
+    copyable(identity.did),
     h("p", {}, "If the clock of this machine is right, the key was probably revoked."),
-    h("p", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: again } }, "Try again"), forgetting(base)),
+    h("p", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: again } }, "Try again"), forgetting(base, identity)),
   );
 }
 
@@ -158,8 +173,8 @@ export function otherVenue(before, now) {
   );
 }
 
-/** A button that removes the key, after a second question. @param {URL} base */
-export function forgetting(base) {
+/** A button that removes a key, after a second question. @param {URL} base @param {{did: string}} identity */
+export function forgetting(base, identity) {
   const box = h("span", { class: "buttons" });
   const ask = h("button", { type: "button", class: "quiet danger", on: { click: sure } }, "Remove the key from this browser");
   function sure() {
@@ -168,7 +183,7 @@ export function forgetting(base) {
     yes.focus();
   }
   async function gone() {
-    await forget(base);
+    await forget(base, identity);
     location.hash = "";
     location.reload();
   }

@@ -8,7 +8,6 @@ import { base64url, didKey } from "./encode.js";
  */
 
 const STORE = "identity";
-const ACTIVE = "active";
 
 /** One set of keys per venue, also where two share an origin below different prefixes. @param {URL} base */
 function place(base) {
@@ -33,33 +32,43 @@ export async function fresh() {
   return { did: didKey(raw), key: pair.privateKey };
 }
 
-/** Keep an identity and make it the active one. @param {URL} base @param {Identity} identity */
+/** Keep an identity, beside those that are here already. @param {URL} base @param {Identity} identity */
 export async function keep(base, identity) {
-  const database = await open(base);
-  await request(database, "readwrite", (store) => store.put(identity, ACTIVE));
-  database.close();
-  localStorage.setItem(place(base), identity.subject);
+  await act(base, "readwrite", (store) => store.put(identity, identity.did));
   await navigator.storage?.persist?.().catch(() => false);
 }
 
-/**
- * The identity of this browser; `lost` names the one that was here before, when its key is gone.
- * @param {URL} base
- * @returns {Promise<{identity: Identity | null, lost: string | null}>}
- */
-export async function load(base) {
-  const database = await open(base);
-  const identity = /** @type {Identity | undefined} */ (await request(database, "readonly", (store) => store.get(ACTIVE)));
-  database.close();
-  return { identity: identity ?? null, lost: identity ? null : localStorage.getItem(place(base)) };
+/** Make an identity the one that this browser uses. @param {URL} base @param {Identity} identity */
+export function activate(base, { did, subject }) {
+  localStorage.setItem(place(base), JSON.stringify({ did, subject }));
 }
 
-/** Remove the key from this browser, for good. @param {URL} base */
-export async function forget(base) {
-  const database = await open(base);
-  await request(database, "readwrite", (store) => store.delete(ACTIVE));
-  database.close();
+/** Use none of them, until one is chosen. @param {URL} base */
+export function signOut(base) {
   localStorage.removeItem(place(base));
+}
+
+/**
+ * Who this browser is: the active identity, all that it has, and the one that was active and whose key is gone.
+ * @param {URL} base
+ * @returns {Promise<{identity: Identity | null, all: Identity[], lost: string | null}>}
+ */
+export async function load(base) {
+  const all = /** @type {Identity[]} */ (await act(base, "readonly", (store) => store.getAll()));
+  const active = JSON.parse(localStorage.getItem(place(base)) ?? "null");
+  const identity = all.find((one) => one.did === active?.did) ?? null;
+  return { identity, all, lost: active && !identity ? active.subject : null };
+}
+
+/** Call `changed` when another tab signs in, out, or as somebody else. @param {URL} base @param {() => void} changed */
+export function watch(base, changed) {
+  globalThis.addEventListener("storage", (event) => event.key === place(base) && changed());
+}
+
+/** Remove a key from this browser, for good. @param {URL} base @param {{did: string}} identity */
+export async function forget(base, identity) {
+  await act(base, "readwrite", (store) => store.delete(identity.did));
+  signOut(base);
 }
 
 /**
@@ -74,6 +83,27 @@ export async function sign({ did, key }, claims) {
   return `${text}.${base64url(new Uint8Array(signature))}`;
 }
 
+/**
+ * One act on the store, and wait until it is done.
+ * @param {URL} base
+ * @param {IDBTransactionMode} mode
+ * @param {(store: IDBObjectStore) => IDBRequest} work
+ */
+async function act(base, mode, work) {
+  const database = await open(base);
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, mode);
+      const asked = work(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(asked.result);
+      transaction.onerror = () => reject(transaction.error);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
+
 /** @param {URL} base @returns {Promise<IDBDatabase>} */
 function open(base) {
   return new Promise((resolve, reject) => {
@@ -81,20 +111,5 @@ function open(base) {
     opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
     opening.onsuccess = () => resolve(opening.result);
     opening.onerror = () => reject(opening.error);
-  });
-}
-
-/**
- * @param {IDBDatabase} database
- * @param {IDBTransactionMode} mode
- * @param {(store: IDBObjectStore) => IDBRequest} act
- */
-function request(database, mode, act) {
-  return new Promise((resolve, reject) => {
-    const transaction = database.transaction(STORE, mode);
-    const asked = act(transaction.objectStore(STORE));
-    transaction.oncomplete = () => resolve(asked.result);
-    transaction.onerror = () => reject(transaction.error);
-    transaction.onabort = () => reject(transaction.error);
   });
 }

@@ -3,6 +3,7 @@
 import { Api, Refusal, Unreachable } from "./api.js";
 import * as entry from "./entry.js";
 import * as keys from "./keys.js";
+import { linked, taken } from "./link.js";
 import { Shell } from "./shell.js";
 
 const base = new URL("..", import.meta.url);
@@ -10,6 +11,7 @@ const AGAIN = 5_000;
 
 /** Look at what this browser has, and go where that leads. */
 async function begin() {
+  const link = taken();
   const why = await keys.obstacle();
   if (why) {
     entry.obstructed(why);
@@ -22,8 +24,10 @@ async function begin() {
     entry.obstructed("no_storage");
     return;
   }
-  if (found.identity) await enter(found.identity);
+  if (link) await linked(base, link, begin);
+  else if (found.identity) await enter(found.identity);
   else if (found.lost) entry.lost(base, found.lost, begin);
+  else if (found.all.length) entry.choose(base, found.all, begin);
   else entry.welcome(base, begin);
 }
 
@@ -44,13 +48,13 @@ async function enter(identity) {
     const info = await api.read("v/info/adapters/hitl");
     await api.run("hitl/list", { status: "open", limit: 1 });
     if (!identity.venue) await keys.keep(base, { ...identity, venue: about.did });
-    new Shell(base, api, identity, info ?? {}, { refused: (error) => entry.refused(base, error.message, identity.did, again) }).start();
+    new Shell(base, api, identity, info ?? {}, { refused: (error) => entry.refused(base, error.message, identity, again) }).start();
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_admitted") {
       entry.notAdmitted(identity.subject, api.about?.name ?? "The venue", again);
       timer = setTimeout(again, AGAIN);
     } else if (error instanceof Refusal && error.status === 401) {
-      entry.refused(base, error.message, identity.did, again);
+      entry.refused(base, error.message, identity, again);
     } else {
       if (!(error instanceof Unreachable || error instanceof Refusal)) console.error(error);
       entry.unreachable(again);
@@ -59,4 +63,5 @@ async function enter(identity) {
   }
 }
 
+keys.watch(base, () => location.reload());
 begin();

@@ -8,6 +8,7 @@ import { copyable, forgetting } from "./entry.js";
 import { said } from "./escape.js";
 import * as help from "./help.js";
 import * as inbox from "./inbox.js";
+import { signOut } from "./keys.js";
 import { List, STATES } from "./list.js";
 import { Outbox } from "./outbox.js";
 import { problemOf } from "./settled.js";
@@ -244,7 +245,7 @@ export class Shell {
         copyable(identity.subject),
         identity.subject === identity.did ? null : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
         h("p", {}, "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again."),
-        forgetting(this.base),
+        h("p", { class: "buttons" }, h("button", { type: "button", on: { click: () => (signOut(this.base), location.reload()) } }, "Sign out, or be somebody else"), forgetting(this.base, identity)),
       ),
     );
     heading.focus();
