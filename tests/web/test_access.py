@@ -18,7 +18,7 @@ _RUN = """async (rules) => (await axe.run(document, { runOnly: rules })).violati
   .map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).join(' | '))"""
 
 
-def _axe(page: Page) -> None:
+def check_with_axe(page: Page) -> None:
     """Both themes; the page as it stands."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
@@ -31,10 +31,10 @@ def test_axe_finds_nothing_before_the_inbox(browser: Browser, site: Served) -> N
     with Person(browser, site) as ada:
         ada.visit()
         expect(ada.page.get_by_role("button", name="Make my key")).to_be_visible()
-        _axe(ada.page)
+        check_with_axe(ada.page)
         ada.page.get_by_role("button", name="Make my key").click()
         expect(ada.page.get_by_role("heading", name="This is you")).to_be_visible()
-        _axe(ada.page)
+        check_with_axe(ada.page)
 
 
 @pytest.mark.parametrize("size", ["laptop", "phone"])
@@ -43,7 +43,7 @@ def test_axe_finds_nothing_in_the_inbox(ada: Person, size: str) -> None:
     page = ada.page
     if size == "phone":
         page.set_viewport_size(PHONE)
-    _axe(page)
+    check_with_axe(page)
     everything = [
         {**SHIP, "grants": [OFFER, {"with": "w/", "can": "*"}], "comment": True},
         {"id": "t", "type": "text", "prompt": "Say \u202esomething"},
@@ -62,27 +62,27 @@ def test_axe_finds_nothing_in_the_inbox(ada: Person, size: str) -> None:
         asks=everything,
     )
     expect(page.locator(".rows li")).to_have_count(1)
-    _axe(page)
+    check_with_axe(page)
     ada.read(request_id)
-    _axe(page)
+    check_with_axe(page)
     page.get_by_role("button", name="Reject the request").click()
     page.locator("button.send").click()
     expect(page.locator(".ask-approval .problem")).to_be_visible()
-    _axe(page)
+    check_with_axe(page)
     page.get_by_label("Yes, I approve").check()
     page.get_by_label("None of these").check()
     page.get_by_label("I grant this").first.check()
-    _axe(page)
+    check_with_axe(page)
     page.locator("button.send").click()
     expect(page.locator(".letter")).to_be_visible()
-    _axe(page)
+    check_with_axe(page)
     expect(page.locator(".live-grant")).to_be_visible()
-    _axe(page)
+    check_with_axe(page)
     page.get_by_role("link", name="You", exact=True).click()
     expect(page.locator(".you")).to_be_visible()
-    _axe(page)
+    check_with_axe(page)
     page.get_by_role("button", name="Keys").click()
-    _axe(page)
+    check_with_axe(page)
 
 
 _EDGES = """() => {

@@ -6,7 +6,7 @@ import { askForm } from "./asks.js";
 import { announce, fill, h, inside, unique } from "./dom.js";
 import { digestOf } from "./encode.js";
 import { exact, said, visible } from "./escape.js";
-import { badge, smallPrint, title, unverified, verified } from "./frame.js";
+import { badge, blocking, smallPrint, title, unverified, verified } from "./frame.js";
 import { offerBox, sentence } from "./offers.js";
 import { prose } from "./prose.js";
 import { headline, problemOf, response } from "./settled.js";
@@ -69,6 +69,7 @@ export class Card {
       ),
       open && sound && !lapsed ? this.#form() : h("section", { class: "asked" }, record.asks.map((/** @type {any} */ ask) => this.#asked(ask))),
       smallPrint(record),
+      blocking(record, this.desk.owner, this.desk.api),
     );
     if (!sound) {
       fill(this.state, h("p", { class: "problem", role: "alert" }, "This record does not match its own digest. Do not rely on it; it cannot be answered here."));

@@ -1,7 +1,7 @@
 // The frame of a card: what the venue verified, above and apart from what the requester wrote.
 
 import { times } from "./clock.js";
-import { h } from "./dom.js";
+import { fill, h, inside } from "./dom.js";
 import { exact, said } from "./escape.js";
 import { cutAgent } from "./words.js";
 
@@ -41,6 +41,29 @@ export function smallPrint(record) {
     h("summary", {}, "Record and digest"),
     h("dl", {}, h("dt", {}, "Request and job"), h("dd", {}, exact(record.id)), h("dt", {}, "Digest of what is shown"), h("dd", {}, exact(record.digest))),
   );
+}
+
+/** A way to hear no more from somebody else, and all who act for them. @param {any} record @param {string} owner @param {import("./api.js").Api} api */
+export function blocking(record, owner, api) {
+  const [person] = cutAgent(record.from);
+  if (person === owner) return null;
+  const box = h("div", { class: "buttons" });
+  const ask = h("button", { type: "button", class: "quiet block", on: { click: sure } }, "Block this requester…");
+  function sure() {
+    const yes = h("button", { type: "button", class: "danger", on: { click: block } }, "Block");
+    fill(box, h("p", {}, "You will hear no more from ", exact(person), ", its agents, and whoever it speaks through. It is not told."), yes, h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Do not block"));
+    yes.focus();
+  }
+  async function block() {
+    try {
+      await api.run("hitl/block", { requester: record.from });
+      fill(box, h("p", { role: "status" }, "Blocked. You can lift it under ", inside("/blocked", {}, "Blocked"), ". This request still waits for an answer."));
+    } catch (error) {
+      fill(box, h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)), ask);
+    }
+  }
+  box.append(ask);
+  return box;
 }
 
 /** @param {string} status */

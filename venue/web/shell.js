@@ -11,10 +11,12 @@ import * as inbox from "./inbox.js";
 import { signOut } from "./keys.js";
 import { List, STATES } from "./list.js";
 import { Outbox } from "./outbox.js";
+import { blockedPage, grantsPage } from "./pages.js";
 import { problemOf } from "./settled.js";
 import { follow } from "./stream.js";
 import { absolute, left } from "./time.js";
 
+const PAGES = ["grants", "blocked", "you"];
 const WEEK = 7 * 24 * 60 * 60;
 const RETRY = 3_000;
 const TOGETHER = 150;
@@ -91,8 +93,11 @@ export class Shell {
       this.counts.set(status, { link, count });
       return h("li", {}, link);
     });
-    const you = inside("/you", { class: "tab", "data-status": "you" }, "You");
-    this.counts.set("you", { link: you, count: h("span") });
+    const pages = PAGES.map((name) => {
+      const link = inside(`/${name}`, { class: "tab", "data-status": name }, name[0].toUpperCase() + name.slice(1));
+      this.counts.set(name, { link, count: h("span") });
+      return h("li", { class: name === PAGES[0] ? "first-page" : "" }, link);
+    });
     const header = h(
       "header",
       { class: "top" },
@@ -100,7 +105,7 @@ export class Shell {
       this.connection,
       h("button", { type: "button", class: "quiet help", "aria-label": "Keys", on: { click: () => help.show() } }, "?"),
     );
-    const nav = h("nav", { "aria-label": "Inbox" }, h("ul", { class: "tabs" }, tabs, h("li", {}, you)));
+    const nav = h("nav", { "aria-label": "Inbox" }, h("ul", { class: "tabs" }, tabs, pages));
     this.main = h("main", { id: "main", tabindex: "-1" }, h("h1", { class: "unseen" }, "Inbox"), this.banner, h("div", { class: "columns" }, this.list.element, this.pane));
     fill(/** @type {Element} */ (document.getElementById("page")), header, nav, this.main);
   }
@@ -108,8 +113,8 @@ export class Shell {
   /** Show what the address says. */
   async #route() {
     const [, status = "open", id = ""] = /^#\/([a-z]+)(?:\/([0-9a-f]+))?$/.exec(location.hash) ?? [];
-    if (status === "you") {
-      this.#you();
+    if (PAGES.includes(status)) {
+      await this.#page(status);
       return;
     }
     const changed = this.status !== status;
@@ -136,6 +141,10 @@ export class Shell {
   /** Ask the venue again what the list holds. */
   async reload() {
     const { status } = this;
+    if (PAGES.includes(status)) {
+      await this.#waiting();
+      return;
+    }
     try {
       const more = () => {
         this.wanted = this.list.items.length + 100;
@@ -149,6 +158,18 @@ export class Shell {
       this.list.show(status, found.items, found.total, found.more ? more : null);
       this.list.say(found.total ? "" : this.#nothing(status));
       await this.#count(status, found.total);
+    } catch (error) {
+      this.#unreached(error);
+    }
+  }
+
+  /** What can be known on a page without a list. */
+  async #waiting() {
+    try {
+      await this.#count("", 0);
+      this.checked = Date.now();
+      this.failing = false;
+      this.banner.hidden = true;
     } catch (error) {
       this.#unreached(error);
     }
@@ -225,30 +246,33 @@ export class Shell {
     if (last) (this.list.rows.get(last)?.firstElementChild ?? this.list.heading).focus();
   }
 
-  #you() {
-    this.status = "you";
+  /** A page that is no list of requests. @param {string} name */
+  async #page(name) {
+    this.status = name;
     this.card?.close();
     this.card = null;
-    this.#mark("you");
+    this.#mark(name);
     this.main.classList.add("page");
     this.main.classList.remove("one");
+    if (!this.checked) await this.#waiting();
+    const page = name === "you" ? this.#you() : name === "grants" ? grantsPage(this.api, this.identity.subject) : blockedPage(this.api);
+    fill(this.pane, page);
+    page.querySelector("h2").focus();
+  }
+
+  #you() {
     const { identity } = this;
-    const heading = h("h2", { tabindex: "-1" }, "You");
-    fill(
-      this.pane,
-      h(
+    return h(
         "section",
         { class: "you" },
-        heading,
+        h("h2", { tabindex: "-1" }, "You"),
         identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
         h("p", {}, "Give this name to the agents that shall ask you:"),
         copyable(identity.subject),
         identity.subject === identity.did ? null : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
         h("p", {}, "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again."),
         h("p", { class: "buttons" }, h("button", { type: "button", on: { click: () => (signOut(this.base), location.reload()) } }, "Sign out, or be somebody else"), forgetting(this.base, identity)),
-      ),
     );
-    heading.focus();
   }
 
   /** Something changed in the inbox. @param {import("./stream.js").Change} change */
@@ -291,7 +315,7 @@ export class Shell {
 
   /** @param {number} step */
   #step(step) {
-    if (this.status === "you") return;
+    if (PAGES.includes(this.status)) return;
     const focused = /** @type {HTMLElement} */ (document.activeElement)?.closest?.("li[data-id]");
     if (focused && !this.card) {
       const next = /** @type {HTMLElement | null} */ (step > 0 ? focused.nextElementSibling : focused.previousElementSibling);
@@ -305,7 +329,8 @@ export class Shell {
   }
 
   #back() {
-    if (this.card || this.status === "you") location.hash = `#/${this.status === "you" ? "open" : this.status}`;
+    const page = PAGES.includes(this.status);
+    if (this.card || page) location.hash = `#/${page ? "open" : this.status}`;
   }
 
   #send() {
