@@ -67,7 +67,7 @@ def test_axe_finds_nothing_in_the_inbox(ada: Person, size: str) -> None:
     check_with_axe(page)
     page.get_by_role("button", name="Reject the request").click()
     page.locator("button.send").click()
-    expect(page.locator(".ask-approval .problem")).to_be_visible()
+    expect(page.locator(".ask-approval .ask-problem")).to_be_visible()
     check_with_axe(page)
     page.get_by_label("Yes, I approve").check()
     page.get_by_label("None of these").check()
@@ -163,10 +163,11 @@ def test_by_keyboard_from_the_first_visit_to_a_grant(browser: Browser, site: Ser
         page.keyboard.type("by keyboard?!jkx/")
         keys.to("I grant this", "Shift+Tab")
         keys.press("Shift+Tab")
-        if not page.locator(".offer input").first.is_checked():
+        keys.to("I grant this", "Shift+Tab")
+        if not page.locator(".offer .tick input").first.is_checked():
             keys.press("Space")
-        expect(page.locator(".offer input").first).to_be_checked()
-        expect(page.locator(".offer input").nth(1)).not_to_be_checked()
+        expect(page.locator(".offer .tick input").first).to_be_checked()
+        expect(page.locator(".offer .tick input").nth(1)).not_to_be_checked()
         assert page.locator(".letter").count() == 0
         keys.press("Control+Enter")
         expect(page.locator(".letter")).to_be_visible()

@@ -57,6 +57,16 @@ def _hostile(text: str) -> dict[str, Any]:
                 text: text,
             },
             {"id": "__proto__", "type": "text", "prompt": text},
+            {
+                "id": "sign",
+                "type": "token",
+                "prompt": text,
+                "token": {
+                    "caps": [{"with": "w/<b>", "can": "<i>x</i>", "nb": {text: text}}],
+                    "venue": text,
+                    text: text,
+                },
+            },
             {"id": "constructor", "type": "text", "prompt": text, "comment": True},
         ],
     }

@@ -243,11 +243,11 @@ def test_required_asks_guide(ada: Person) -> None:
     )
     page = ada.page
     page.locator("button.send").click()
-    expect(page.locator(".ask-checkboxes .problem")).to_contain_text("This needs an answer")
+    expect(page.locator(".ask-checkboxes .ask-problem")).to_contain_text("This needs an answer")
     expect(page.get_by_label("Red")).to_be_focused()
     expect(page.locator(".letter")).to_have_count(0)
     page.get_by_label("None of these").check()
-    expect(page.locator(".ask-checkboxes .problem")).to_be_hidden()
+    expect(page.locator(".ask-checkboxes .ask-problem")).to_be_hidden()
     page.get_by_label("Red").check()
     expect(page.get_by_label("None of these")).not_to_be_checked()
     page.get_by_label("g", exact=True).check()

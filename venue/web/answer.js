@@ -2,15 +2,16 @@
 
 /**
  * @typedef {{id: string, type: string, prompt: string, required?: boolean, comment?: boolean, options?: any[], grants?: any[], token?: any}} Ask
- * @typedef {{answers: Record<string, any>, comments: Record<string, string>, comment: string, echoed: string[]}} Draft
+ * @typedef {{answers: Record<string, any>, comments: Record<string, string>, comment: string, echoed: string[],
+ *   narrow: Record<string, import("./smaller.js").Narrow>, bad: Record<string, string>}} Draft
  * @typedef {{place: string, ask: Ask, option: any | null, offer: import("./words.js").Offer}} Placed
  */
 
-const KNOWN = ["text", "approval", "choice", "checkboxes"];
+const KNOWN = ["text", "approval", "choice", "checkboxes", "token"];
 
 /** Nothing decided. An ask may be called `__proto__` or `constructor`, so these have no prototype. @returns {Draft} */
 export function blank() {
-  return { answers: Object.create(null), comments: Object.create(null), comment: "", echoed: [] };
+  return { answers: Object.create(null), comments: Object.create(null), comment: "", echoed: [], narrow: {}, bad: {} };
 }
 
 /** Whether this page has a form for an ask. @param {Ask} ask */
@@ -66,9 +67,22 @@ export function reply(record, draft, digest) {
   const said = { id: record.id, outcome: "answer", answers: draft.answers, digest };
   if (Object.keys(comments).length) said.comments = comments;
   if (draft.comment.trim()) said.comment = draft.comment;
-  const echoes = conferred(record, draft).map((placed) => placed.offer);
+  const echoes = conferred(record, draft).map((placed) => echo(placed, draft));
   if (echoes.length) said.grants = echoes;
   return said;
+}
+
+/** An offer as it was offered, with how it is to be smaller. @param {Placed} placed @param {Draft} draft */
+function echo({ place, offer }, draft) {
+  const narrow = draft.narrow[place];
+  return narrow && Object.keys(narrow).length ? { ...offer, narrow } : offer;
+}
+
+/** An offer as it would be granted. @param {Placed} placed @param {Draft} draft */
+export function granted({ place, offer }, draft) {
+  const narrow = draft.narrow[place] ?? {};
+  const { lifetime, ...rest } = offer;
+  return narrow.exp === undefined ? { ...offer, ...narrow } : { ...rest, ...narrow };
 }
 
 /** The input of `hitl:respond` for a rejection; the reason goes word for word. @param {any} record @param {string} reason @param {string} digest */

@@ -10,9 +10,10 @@ import { known } from "./answer.js";
  * @param {import("./answer.js").Draft} draft
  * @param {(option: any | null) => any[]} offersOf the offer boxes that hang on a choice
  * @param {() => void} changed
+ * @param {(set: (value: any) => void) => any[]} tokenOf the form of a token ask
  */
-export function askForm(ask, draft, offersOf, changed) {
-  const problem = h("p", { class: "problem", id: unique("problem"), hidden: true });
+export function askForm(ask, draft, offersOf, changed, tokenOf) {
+  const problem = h("p", { class: "problem ask-problem", id: unique("problem"), hidden: true });
   const set = (/** @type {any} */ value) => {
     if (value === undefined) delete draft.answers[ask.id];
     else draft.answers[ask.id] = value;
@@ -22,7 +23,7 @@ export function askForm(ask, draft, offersOf, changed) {
   const group = h("fieldset", { class: `ask ask-${known(ask) ? ask.type : "unknown"}`, "aria-describedby": problem.id });
   group.append(
     h("legend", {}, said(ask.prompt, { lines: true, tag: "span" }), " ", required),
-    ...body(ask, draft, set, offersOf),
+    ...body(ask, draft, set, offersOf, tokenOf),
     problem,
   );
   if (ask.comment) group.append(remark(ask, draft, changed));
@@ -36,8 +37,8 @@ export function askForm(ask, draft, offersOf, changed) {
   };
 }
 
-/** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {(option: any) => any[]} offersOf @returns {any[]} */
-function body(ask, draft, set, offersOf) {
+/** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {(option: any) => any[]} offersOf @param {(set: (value: any) => void) => any[]} tokenOf @returns {any[]} */
+function body(ask, draft, set, offersOf, tokenOf) {
   switch (ask.type) {
     case "text":
       return [textForm(ask, draft, set)];
@@ -47,6 +48,8 @@ function body(ask, draft, set, offersOf) {
       return optionForm(ask, draft, set, offersOf, "radio");
     case "checkboxes":
       return optionForm(ask, draft, set, offersOf, "checkbox");
+    case "token":
+      return tokenOf(set).filter(Boolean);
     default:
       return [
         h("p", { class: "note" }, "This page has no form for this kind of ask. You can read it as it came, and reject the request."),

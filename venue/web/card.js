@@ -1,7 +1,7 @@
 // One request: the verified frame, the requester's words, the form, and the answer.
 
 import { Refusal } from "./api.js";
-import { blank, conferred, isTouched, isTriggered, known, missing, offers, rejection, reply } from "./answer.js";
+import { blank, conferred, granted, isTouched, isTriggered, known, missing, offers, rejection, reply } from "./answer.js";
 import { askForm } from "./asks.js";
 import { announce, fill, h, inside, unique } from "./dom.js";
 import { digestOf } from "./encode.js";
@@ -11,6 +11,7 @@ import { offerBox, sentence } from "./offers.js";
 import { prose } from "./prose.js";
 import { headline, problemOf, response } from "./settled.js";
 import { absolute, left } from "./time.js";
+import { decoded, tokenForm } from "./token.js";
 import { endOf } from "./words.js";
 
 /**
@@ -134,7 +135,7 @@ export class Card {
     for (const ask of record.asks) {
       const boxesOf = (/** @type {any} */ option) =>
         placed.filter((one) => one.ask === ask && one.option === option).map((one) => this.#offer(one));
-      const built = askForm(ask, this.draft, boxesOf, () => this.#changed());
+      const built = askForm(ask, this.draft, boxesOf, () => this.#changed(), (set) => tokenForm(ask, set, this.#signing(ask)));
       this.forms.set(ask.id, built);
       this.fields.append(built.element, this.#end(`ask ${ask.id}`));
     }
@@ -161,6 +162,12 @@ export class Card {
 
   /** @param {import("./answer.js").Placed} placed */
   #offer(placed) {
+    if (Object.keys(this.draft.narrow[placed.place] ?? {}).length) {
+      // The form opens with the whole offer: what was ticked smaller must be ticked again.
+      this.draft.echoed = this.draft.echoed.filter((place) => place !== placed.place);
+      delete this.draft.narrow[placed.place];
+      delete this.draft.bad[placed.place];
+    }
     const box = offerBox(placed, {
       owner: this.desk.owner,
       audience: this.record.from,
@@ -173,9 +180,29 @@ export class Card {
         if (on) this.draft.echoed.push(placed.place);
         this.#changed();
       },
+      narrowed: (narrow, problem) => {
+        this.draft.narrow[placed.place] = narrow;
+        if (problem) this.draft.bad[placed.place] = problem;
+        else delete this.draft.bad[placed.place];
+        this.#changed();
+      },
     });
     this.boxes.set(placed.place, box);
     return box.element;
+  }
+
+  /** What the form of a token ask has to know. @param {any} ask */
+  #signing(ask) {
+    const { api } = this.desk;
+    delete this.draft.answers[ask.id]; // what was signed before the card was closed is signed again, not sent unseen
+    return {
+      identity: /** @type {import("./keys.js").Identity} */ (api.identity),
+      audience: this.record.from,
+      venue: api.about?.did ?? "",
+      requester: this.record.from,
+      now: () => api.now(),
+      isRead: () => this.#isRead(ask),
+    };
   }
 
   /** Why an offer cannot be ticked now, or null. @param {import("./answer.js").Placed} placed */
@@ -221,20 +248,30 @@ export class Card {
   #summarise() {
     if (!this.summary) return;
     const { record, draft, desk } = this;
-    const given = conferred(record, draft);
+    const given = conferred(record, draft).map((placed) => granted(placed, draft));
+    const tokens = record.asks.filter((/** @type {any} */ ask) => ask.type === "token" && draft.answers[ask.id]).map((/** @type {any} */ ask) => decoded(draft.answers[ask.id]));
     this.send.textContent = given.length ? `Send answer and grant ${given.length === 1 ? "this access" : `these ${given.length}`}` : "Send answer";
+    const handed = tokens.map((/** @type {any} */ claims) => [
+      h("p", {}, h("strong", {}, "Sending this answer hands over a token that you signed,"), " for ", exact(claims.aud), ` until ${absolute(claims.exp * 1000)}:`),
+      h("ul", {}, claims.att.map((/** @type {any} */ cap) => h("li", {}, sentence(cap, desk.owner)))),
+    ]);
+    if (!given.length && handed.length) {
+      fill(this.summary, handed);
+      return;
+    }
     if (!given.length) {
       fill(this.summary, h("p", {}, offers(record).length ? "Sending this answer grants no access." : "Sending this answer grants nothing; it only tells the requester."));
       return;
     }
-    const ends = given.map(({ offer }) => endOf(offer, desk.api.now(), desk.policy.fallback)).filter((end) => end !== null);
+    const ends = given.map((offer) => endOf(offer, desk.api.now(), desk.policy.fallback)).filter((end) => end !== null);
     const end = ends.length ? `until ${absolute(Math.min(...ends) * 1000)}` : "for ever";
     const together = new Set(ends).size > 1 ? " They go into one token, which ends with the first of them." : "";
     fill(
       this.summary,
       h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", exact(record.from), ` ${end}:`),
-      h("ul", {}, given.map(({ offer }) => h("li", {}, sentence(offer, desk.owner)))),
+      h("ul", {}, given.map((offer) => h("li", {}, sentence(offer, desk.owner)))),
       together ? h("p", {}, together) : null,
+      handed,
     );
   }
 
@@ -250,6 +287,11 @@ export class Card {
       first?.scrollIntoView({ block: "center" });
       first?.querySelector("input, textarea")?.focus();
       announce(lacking.length === 1 ? "One answer is missing." : `${lacking.length} answers are missing.`);
+      return;
+    }
+    const wrong = conferred(this.record, this.draft).find((placed) => this.draft.bad[placed.place]);
+    if (wrong) {
+      this.#complain(`Not sent: what you made smaller is not right. ${this.draft.bad[wrong.place]}`);
       return;
     }
     const given = conferred(this.record, this.draft).length;

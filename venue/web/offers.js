@@ -2,6 +2,7 @@
 
 import { fill, h, unique } from "./dom.js";
 import { exact, nodes, said } from "./escape.js";
+import { smallerForm } from "./smaller.js";
 import { absolute, span } from "./time.js";
 import { absoluteResource, broad, endOf, inWords, shortDid } from "./words.js";
 
@@ -31,7 +32,8 @@ export function until(offer, now, fallback) {
  * The box of an offer. `state()` says whether it may be ticked, and why not.
  * @param {import("./answer.js").Placed} placed
  * @param {{owner: string, audience: string, now: () => number, fallback: number, ticked: boolean,
- *          state: () => string | null, change: (on: boolean) => void}} context
+ *          state: () => string | null, change: (on: boolean) => void,
+ *          narrowed: (narrow: import("./smaller.js").Narrow, problem: string | null) => void}} context
  */
 export function offerBox(placed, context) {
   const { offer } = placed;
@@ -39,6 +41,20 @@ export function offerBox(placed, context) {
   const tick = h("input", { type: "checkbox", id: unique("offer"), checked: context.ticked, "aria-describedby": why.id });
   const reasons = broad(offer, context.owner);
   const untilText = h("dd", {}, until(offer, context.now(), context.fallback));
+  const smallerNow = h("div", { class: "smaller-now", role: "status" });
+  const end = endOf(offer, context.now(), context.fallback);
+  const smaller = smallerForm({
+    offer,
+    owner: context.owner,
+    most: end === null ? null : Math.floor(end - context.now() / 1000),
+    now: context.now,
+    change: (narrow, problem) => {
+      context.narrowed(narrow, problem);
+      const is = !problem && Object.keys(narrow).length > 0;
+      const part = { ...offer, ...narrow };
+      fill(smallerNow, is ? [h("p", {}, h("strong", {}, "Smaller, as you grant it: ")), h("p", { class: "offer-words" }, sentence(part, context.owner)), h("p", {}, exact(part.can), " on ", exact(absoluteResource(part.with, context.owner)), narrow.exp === undefined ? "" : `, until ${absolute(narrow.exp * 1000)}`)] : "");
+    },
+  });
   const box = h(
     "div",
     { class: `offer${reasons.length ? " broad" : ""}` },
@@ -47,6 +63,8 @@ export function offerBox(placed, context) {
     exactly(offer, context, untilText),
     h("label", { class: "tick", for: tick.id }, tick, h("span", {}, "I grant this")),
     why,
+    smaller,
+    smallerNow,
   );
   tick.addEventListener("click", (/** @type {Event} */ event) => {
     if (tick.getAttribute("aria-disabled") !== "true") return;
