@@ -36,7 +36,7 @@ def browser() -> Iterator[playwright.Browser]:
     path = _chromium()
     if path is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
-    playwright.expect.set_options(timeout=10_000)
+    playwright.expect.set_options(timeout=20_000)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=list(OPTIONS))
         yield browser

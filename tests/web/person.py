@@ -54,7 +54,7 @@ class Person:
     def open_page(self) -> Page:
         """Another tab; whatever it does wrong is remembered."""
         page = self.context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
         page.on("console", self._heard)
         page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))

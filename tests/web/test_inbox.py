@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.conftest import ROOT
 from tests.harness.actors import Actor
@@ -276,10 +276,10 @@ def test_two_tabs_race_and_the_loser_keeps_what_was_typed(ada: Person) -> None:
     ada.visit(f"#/open/{request_id}", other)
     expect(other.locator(".connection")).to_have_text("Live")
     other.get_by_label("Your answer").fill("half a sentence")
+    other.get_by_label("No, I do not").check()
     page = ada.page
     page.get_by_label("Yes, I approve").check()
     _send(page)
-    other.get_by_label("No, I do not").check()
     _send(other)  # still in its five seconds when the first one lands
     expect(page.locator(".outcome.answered")).to_contain_text("by you, here")
     expect(other.locator(".outcome.answered")).to_contain_text("by you, somewhere else: in a browser")
@@ -306,7 +306,7 @@ def test_a_lost_race_on_the_wire_names_the_winner(ada: Person) -> None:
 
 def test_expiry_while_the_form_is_open(ada: Person) -> None:
     """At the deadline the form closes by itself, and keeps what was typed."""
-    request_id = ada.asked(timeout=3, asks=[{"id": "why", "type": "text", "prompt": "Why?"}])
+    request_id = ada.asked(timeout=6, asks=[{"id": "why", "type": "text", "prompt": "Why?"}])
     page = ada.page
     page.get_by_label("Your answer").fill("too slow")
     expect(page.locator(".outcome.expired")).to_contain_text("The deadline passed, and nobody answered")
@@ -372,3 +372,67 @@ def test_nothing_is_wider_than_a_small_phone(ada: Person) -> None:
         ".filter(e => e.offsetParent && (e.offsetHeight < 44 || e.offsetWidth < 44)).map(e => e.outerHTML)"
     )
     assert small == []
+
+
+def test_search_and_requester_narrow_the_list(ada: Person) -> None:
+    """By words of the title, and by who asked; the count of the whole stays."""
+    first = ada.agent.ask(title="Ship the web part")
+    second = ada.agent.ask(title="Ship the rest")
+    third = ada.enrol("other").ask(title="Pay the web host")
+    page = ada.page
+    rows = page.locator(".rows li")
+    expect(rows).to_have_count(3)
+    page.keyboard.press("/")
+    page.keyboard.type("WEB the")
+    expect(rows).to_have_count(2)
+    assert [row.get_attribute("data-id") for row in rows.all()] == [first, third]
+    expect(page.locator(".filters .note")).to_have_text("2 of 3 shown.")
+    page.get_by_label("From").select_option(label="other, your agent")
+    expect(rows).to_have_count(1)
+    page.get_by_label("Search").fill("")
+    page.get_by_label("From").select_option(label="helper, your agent")
+    assert [row.get_attribute("data-id") for row in rows.all()] == [first, second]
+    expect(page.locator("#list-heading")).to_have_text("Open · 3")
+
+
+def test_history_comes_newest_first_and_page_by_page(ada: Person) -> None:
+    """What was settled last is on the first page; every record is reached, and once."""
+    ids = []
+    for number in range(120):
+        ids.append(ada.agent.ask(title=f"Number {number}"))
+        ada.agent.cancel(ids[-1])
+    page = ada.page
+    page.get_by_role("link", name="Cancelled").click()
+    rows = page.locator(".rows li")
+    expect(page.locator("#list-heading")).to_have_text("Cancelled · 120")
+    expect(rows).to_have_count(100)
+    expect(rows.first).to_contain_text("Number 119")
+    page.get_by_role("button", name="Load older ones").click()
+    expect(rows).to_have_count(120)
+    assert [row.get_attribute("data-id") for row in rows.all()] == ids[::-1]
+    page.get_by_label("Search").fill("number 7")
+    expect(rows).to_have_count(21)
+
+
+def test_it_works_below_a_path_prefix(browser: Browser, site: Served) -> None:
+    """Behind a proxy that strips a prefix, every file and call goes below that prefix."""
+    with Person(browser, site) as ada:
+        prefix, outside = f"{site.url}/below/here/", []
+
+        def stripped(route: Route) -> None:
+            url = route.request.url
+            if not url.startswith(prefix):
+                outside.append(url)
+            route.continue_(url=url.replace(prefix, f"{site.url}/"))
+
+        ada.context.route("**/*", stripped)
+        ada.base = prefix
+        ada.arrive()
+        request_id = ada.asked()
+        ada.page.get_by_label("Yes, I approve").check()
+        _send(ada.page)
+        expect(ada.page.locator(".outcome.answered")).to_be_visible()
+        assert ada.output(request_id)["answers"] == {"ok": True}
+        assert outside == []
+    slash = site.http.get("/inbox/", follow_redirects=False)
+    assert (slash.status_code, slash.headers["location"]) == (307, "../inbox")

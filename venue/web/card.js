@@ -35,6 +35,8 @@ export class Card {
     desk.drafts.set(record.id, this.draft);
     /** How far the request was read: the ends of its texts that were on the screen. @type {Set<string>} */
     this.seen = new Set();
+    /** @type {(() => void)[]} */
+    this.readers = [];
     /** @type {Map<Element, string>} */
     this.ends = new Map();
     this.busy = false;
@@ -202,6 +204,7 @@ export class Card {
       requester: this.record.from,
       now: () => api.now(),
       isRead: () => this.#isRead(ask),
+      whenRead: (/** @type {() => void} */ act) => this.readers.push(act),
     };
   }
 
@@ -406,6 +409,7 @@ export class Card {
         this.observer?.unobserve(entry.target);
       }
       for (const [place, box] of this.boxes) box.update(this.draft.echoed.includes(place));
+      for (const act of this.readers) act();
     }, above);
     for (const end of this.ends.keys()) this.observer.observe(end);
   }

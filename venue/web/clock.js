@@ -40,9 +40,9 @@ function show(element) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Both times of a record, and in full on demand. @param {{created: number, expires?: number}} record */
+/** Both times of a record, and in full on demand. @param {{created: number, expires?: number, status: string}} record */
 export function times(record) {
   const full = h("dl", {}, h("dt", {}, "Asked"), h("dd", {}, absolute(record.created)));
   if (record.expires !== undefined) full.append(h("dt", {}, "Expires"), h("dd", {}, absolute(record.expires)));
-  return h("details", { class: "times" }, h("summary", {}, "Asked ", age(record.created), ", ", deadline(record.expires)), full);
+  return h("details", { class: "times" }, h("summary", {}, "Asked ", age(record.created), record.status === "open" ? [", ", deadline(record.expires)] : null), full);
 }

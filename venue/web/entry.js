@@ -117,7 +117,7 @@ function made(did, done) {
     h("p", {}, "Give this name to the agents that shall ask you:"),
     copyable(did),
     h("h2", {}, "If you lose it"),
-    h("p", {}, "The key lives in this browser only. If you clear this site’s data, or lose the machine, nobody can answer as you again, and what waits for you expires. What you granted before stays valid until it ends."),
+    h("p", {}, "The key lives in this browser only. If you clear this site’s data, or lose the machine, nobody can answer as you again, and what waits for you stays unanswered. What you granted before stays valid until it ends."),
     h("button", { type: "button", class: "primary", on: { click: done } }, "Open my inbox"),
   );
 }

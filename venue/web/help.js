@@ -12,6 +12,7 @@ const KEYS = [
   ["u or Esc", "back to the list"],
   ["e", "to the first question of the request"],
   ["x", "write the reason of a rejection"],
+  ["/", "search"],
   ["?", "these keys"],
   ["Ctrl+Enter or ⌘+Enter", "send the answer, or the rejection whose reason you are writing; five seconds to undo"],
   ["Space", "tick or untick what has the focus: the only way to grant is to tick it"],

@@ -1,7 +1,7 @@
 // Two more pages: what one has granted and is still good, and whom one does not want to hear from.
 
 import { announce, fill, h, inside } from "./dom.js";
-import { exact } from "./escape.js";
+import { exact, nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { live, problemOf } from "./settled.js";
 import { absolute } from "./time.js";
@@ -20,7 +20,7 @@ export function grantsPage(api, owner) {
       cursor = page.cursor;
       list.append(...page.items.map((/** @type {any} */ mint) => row(api, mint, owner)));
       more.hidden = !cursor;
-      fill(note, list.children.length ? h("p", {}, "Each of these opens something now. Revoking one works at once, here and wherever it was passed on.") : h("p", { class: "empty" }, "Nothing that you granted is still good."), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
+      fill(note, list.children.length ? h("p", {}, "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.") : h("p", { class: "empty" }, "Nothing that you granted is still good."), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
     } catch (error) {
       fill(note, h("p", { class: "problem", role: "alert" }, problemOf(error)), h("button", { type: "button", on: { click: load } }, "Try again"));
     }
@@ -39,7 +39,7 @@ function row(api, mint, owner) {
     box.classList.add("gone");
   };
   box.append(
-    h("p", {}, h("strong", {}, exact(shortDid(mint.audience, owner)))),
+    h("p", {}, h("strong", {}, nodes(shortDid(mint.audience, owner)))),
     ...mint.grants.map((/** @type {any} */ grant) => h("p", { class: "offer-words" }, sentence(grant, owner))),
     ...(broads.length ? [h("p", { class: "broad-mark" }, h("strong", {}, "Broad: "), [...new Set(broads)].join(", "), ".")] : []),
     h(

@@ -47,6 +47,10 @@ export class Shell {
       settledAt: new Map(),
     };
     this.list = new List(identity.subject);
+    this.list.wantsAll = () => {
+      this.wanted = Infinity;
+      this.reload();
+    };
     /** @type {Card | null} */
     this.card = null;
     /** @type {Map<string, Card>} */
@@ -76,6 +80,7 @@ export class Shell {
       Escape: () => this.#back(),
       e: () => this.card?.form?.querySelector("input, textarea")?.focus(),
       x: () => this.card?.askReason(),
+      "/": () => this.list.search.focus(),
       "?": () => help.show(),
       send: () => this.#send(),
     });

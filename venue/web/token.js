@@ -19,7 +19,7 @@ export function decoded(token) {
 /**
  * The form of a token ask.
  * @param {any} ask @param {(value: string | undefined) => void} set
- * @param {{identity: import("./keys.js").Identity, audience: string, venue: string, requester: string, now: () => number, isRead: () => boolean}} context
+ * @param {{identity: import("./keys.js").Identity, audience: string, venue: string, requester: string, now: () => number, isRead: () => boolean, whenRead: (act: () => void) => void}} context
  */
 export function tokenForm(ask, set, context) {
   const { identity, requester } = context;
@@ -38,6 +38,7 @@ export function tokenForm(ask, set, context) {
     fill(out);
     why.hidden = true;
   };
+  context.whenRead(() => (why.hidden = true));
   button.addEventListener("click", async () => {
     const chosen = wanted.filter((one) => one.on);
     const reason = !context.isRead()
