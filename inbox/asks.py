@@ -10,6 +10,7 @@ from ucan.errors import UcanError
 
 from .canonical import canonical
 from .errors import BadRequest, LimitExceeded
+from .explain import shortened
 from .model import MAX_SECONDS, Ask, GrantPolicy, Limits, Offer, Option, Submission, Terms
 
 
@@ -65,7 +66,7 @@ def check_answers(asks: Sequence[Ask], answers: Mapping[str, Any], limits: Limit
     by_id = {ask.id: ask for ask in asks}
     strange = sorted(answers.keys() - by_id.keys())
     if strange:
-        raise BadRequest(f"answers: no ask has the id {strange[0]!r}")
+        raise BadRequest(f"answers: no ask has the id {shortened(strange[0])!r}")
     given = {name: answer for name, answer in answers.items() if answer is not None}
     for ask in asks:
         if ask.id in given:
@@ -85,7 +86,7 @@ def check_comments(
     ids = {ask.id for ask in asks}
     for name, remark in comments.items():
         if name not in ids:
-            raise BadRequest(f"comments: no ask has the id {name!r}")
+            raise BadRequest(f"comments: no ask has the id {shortened(name)!r}")
         if not isinstance(remark, str):
             raise BadRequest(f"comments: the remark on {name!r} must be a text")
         _no_longer(remark, limits.text, "text answer", f"comments.{name}")

@@ -11,6 +11,7 @@ from ucan.errors import UcanError
 
 from .asks import check_offer, triggered_offers
 from .errors import BadRequest
+from .explain import shortened
 from .model import Ask, Grant, GrantPolicy, Offer, Reply
 
 _REPEATABLE = {"with", "can", "exp", "lifetime", "nb"}
@@ -55,7 +56,7 @@ def _matched(
 ) -> Offer:
     strange = sorted(echo.keys() - _REPEATABLE - {"narrow"})
     if strange:
-        raise BadRequest(f"{place}: unknown key {strange[0]!r} in an echo")
+        raise BadRequest(f"{place}: unknown key {shortened(strange[0])!r} in an echo")
     if not {"with", "can"} <= echo.keys():
         raise BadRequest(f"{place}: an echo repeats with and can")
     repeated = {name: value for name, value in echo.items() if name != "narrow"}

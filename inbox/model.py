@@ -60,9 +60,9 @@ class WantedCapability(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    with_: str = Field(alias="with", min_length=1)
-    can: str = Field(min_length=1)
-    nb: dict[str, Any] | None = None
+    with_: str = Field(alias="with", min_length=1, description="The resource.")
+    can: str = Field(min_length=1, description="The ability, such as crud/read.")
+    nb: dict[str, Any] | None = Field(default=None, description="Caveats.")
 
 
 class TokenSpec(BaseModel):
@@ -81,9 +81,9 @@ class Option(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="allow")
 
-    id: str = Field(min_length=1)
-    label: str | None = None
-    description: str | None = None
+    id: str = Field(min_length=1, description="Unique in its ask; the answer names it.")
+    label: str | None = Field(default=None, description="What the person reads; the id when absent.")
+    description: str | None = Field(default=None, description="What choosing it means.")
     grants: list[Offer] = Field(default=[], description="What choosing this option offers to confer.")
 
 
@@ -92,10 +92,15 @@ class Ask(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="allow")
 
-    id: str = Field(min_length=1)
-    type: Literal["text", "approval", "choice", "checkboxes", "token"]
-    prompt: str = Field(min_length=1)
-    required: bool = False
+    id: str = Field(min_length=1, description="Unique in its request; answers name it.")
+    type: Literal["text", "approval", "choice", "checkboxes", "token"] = Field(
+        description=(
+            "What answers it: a text; true or false (approval); one option's id (choice); a list of "
+            "distinct option ids (checkboxes); a UCAN that the person signs (token)."
+        )
+    )
+    prompt: str = Field(min_length=1, description="What the person is asked.")
+    required: bool = Field(default=False, description="Whether there is no answer without this one.")
     comment: bool = Field(default=False, description="Invite a remark beside the answer.")
     options: list[Option] = Field(default=[], description="On choice and checkboxes, and only there.")
     grants: list[Offer] = Field(default=[], description="What approving offers to confer; on approval only.")

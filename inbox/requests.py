@@ -108,14 +108,22 @@ def keys(tx: Transaction, owner: str, *, requester: str | None, offset: int, lim
     return [row["id"] for row in rows]
 
 
-def open_by_maker(tx: Transaction, user: str) -> int:
-    """How many open requests a user family has posted, anywhere."""
-    return _number(tx.one("request.open_by_maker", maker=user))
+def open_by_maker(tx: Transaction, user: str, now: int) -> int:
+    """How many open requests a user family has posted, anywhere; one past its deadline is none (D17).
+
+    `now` in epoch milliseconds.
+    """
+    return _number(tx.one("request.open_by_maker", maker=user, now=now))
 
 
-def open_by_owner(tx: Transaction, owner: str) -> int:
-    """How many open requests wait in an inbox."""
-    return _number(tx.one("request.open_by_owner", owner=owner))
+def open_by_requester(tx: Transaction, user: str, requester: str) -> Sequence[str]:
+    """Ids of the open requests of one principal of a user family, in whichever inbox."""
+    return [row["id"] for row in tx.all("request.open_by_requester", maker=user, requester=requester)]
+
+
+def open_by_owner(tx: Transaction, owner: str, now: int) -> int:
+    """How many open requests wait in an inbox; one past its deadline is none. `now` in epoch milliseconds."""
+    return _number(tx.one("request.open_by_owner", owner=owner, now=now))
 
 
 def posted_since(tx: Transaction, user: str, since: int) -> int:

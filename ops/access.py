@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from inbox.store.base import Transaction
 from ucan.capability import covers_ability, covers_resource, parse_configured
 from ucan.chain import Resolve
-from ucan.did import PublicKey, public_key
+from ucan.did import PublicKey, agent_id_of, managed_by, public_key
 from ucan.verify import Roots, Verdict, authorise
 
 from . import bindings, ledger, users
@@ -118,15 +118,16 @@ def roots(call: Call) -> Roots:
 
 
 def keyring(tx: Transaction, world: World) -> Resolve:
-    """The keys of principals that are no did:key: this venue, keys bound here, and what was learnt of
-    did:web.
+    """The keys of principals that are no did:key: of this venue, those bound here to agents and managed users
+    (and no others: the web has no say over them), and what was learnt of did:web.
     """
 
     def resolve(did: str) -> Sequence[PublicKey]:
         if did in world.dids:
             return (public_key(f"did:key:{world.signer.kid}"),)
-        bound = bindings.live_keys(tx, did)
-        return [public_key(key) for key in bound] or world.web_keys(did)
+        if agent_id_of(did) is not None or managed_by(did) in world.dids:
+            return [public_key(key) for key in bindings.live_keys(tx, did)]
+        return world.web_keys(did)
 
     return resolve
 

@@ -11,8 +11,8 @@ from inbox.errors import AlreadySettled, Expired
 from inbox.events import Event
 from inbox.store.base import Row
 
-from . import access, jobs, receipts, settle, values
-from .errors import BadInput, Forbidden, NoSuchJob, WrongState
+from . import access, agents, jobs, receipts, settle, values
+from .errors import AuthRequired, BadInput, Forbidden, NoSuchJob, WrongState
 from .model import ASKERS, Call, Caller, Job, JobStatus
 from .units import Units
 
@@ -32,8 +32,8 @@ class Desk:
 
     async def page(self, caller: Caller, offset: int, limit: int) -> dict[str, Any]:
         """A page of the caller's own jobs, oldest first; an agent sees those that it made."""
-        if not 0 < limit <= MAX_PAGE:
-            raise BadInput(f"limit: must be between 1 and {MAX_PAGE}")
+        if not 0 <= limit <= MAX_PAGE:
+            raise BadInput(f"limit: must be between 0 and {MAX_PAGE}")
 
         def work(call: Call) -> dict[str, Any]:
             access.admit(caller, ASKERS)
@@ -115,12 +115,20 @@ def _cancel(call: Call, job: Job, reason: str | None) -> None:
 def _visible(call: Call, job_id: str) -> Job:
     """A job that this caller may see: its maker, its owner, or a proof of `crud/read` on it (D23)."""
     access.admit(call.caller, ASKERS)
+    _check_live(call)
     job = jobs.find(call.tx, job_id)
     if job is not None and _theirs(call, job):
         return job
     if job is not None and access.by_proof(call, "crud/read", f"{job.owner}/j/{job.id}"):
         return job
     raise NoSuchJob(f"No job {job_id}")
+
+
+def _check_live(call: Call) -> None:
+    """An agent that was revoked while it waited gets nothing more. Raises AuthRequired (`auth_required`)."""
+    caller = call.caller
+    if caller.agent_id is not None and agents.by_id(call.tx, caller.user, caller.agent_id) is None:
+        raise AuthRequired("This agent was revoked")
 
 
 def _changeable(call: Call, job_id: str) -> Job:

@@ -97,9 +97,13 @@ class WrongState(OpsError):
 
 
 class IdempotencyConflict(OpsError):
-    """The key was used before, with another input (D20)."""
+    """The key was used before, with another input (D20): `job` is what the caller made with it then."""
 
     code = "idempotency_conflict"
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__("This Idempotency-Key was used before, with another input")
+        self.job = f"0x{job_id}"
 
 
 class QuotaExceeded(OpsError):

@@ -16,7 +16,9 @@ from ucan.capability import Capability, split
 from ucan.did import managed_by
 from ucan.errors import UcanError
 from ucan.issue import issue
+from ucan.jwt import parse as parse_token
 from ucan.jwt import token_hash
+from ucan.token import Token
 
 from . import access, ledger
 from .errors import refused
@@ -76,10 +78,22 @@ def _authority(call: Call, grant: Grant, exp: int | None) -> Sequence[str]:
     verdict = access.by_proof(call, f"grant/{grant.can}", grant.resource)
     if not verdict:
         raise NotGrantable(f"No granting right over {grant.resource}: {verdict.reason}")
-    ends = [token.exp for token in verdict.chain if token.exp is not None]
+    carried = _carried(verdict.chain[0])
+    ends = [token.exp for token in carried if token.exp is not None]
     if ends and (exp is None or exp > min(ends)):
         raise NotGrantable(f"The granting right over {grant.resource} ends before the grant would")
-    return [token.hash for token in verdict.chain]
+    return [token.hash for token in carried]
+
+
+def _carried(leaf: Token) -> Sequence[Token]:
+    """A verified token and every proof in it, needed or not: it falls with each of them (D8, D11)."""
+    found, waiting = {leaf.hash: leaf}, list(leaf.prf)
+    while waiting:
+        token = parse_token(waiting.pop())
+        if token.hash not in found:
+            found[token.hash] = token
+            waiting += token.prf
+    return list(found.values())
 
 
 def _record(

@@ -17,7 +17,7 @@ from inbox.explain import explain
 
 from . import access, jobs
 from .errors import BadInput, IdempotencyConflict, OpsError
-from .model import Call, Caller, Done, Job, JobStatus, Operation, Parked
+from .model import Call, Caller, Done, Job, JobStatus, Kind, Operation, Parked
 from .registry import Registry
 from .rules import without_secrets
 from .units import Units
@@ -40,7 +40,7 @@ class Invoker:
         job_id = self._units.world.new_id()
 
         def work(call: Call) -> Job:
-            access.admit(call.caller, operation.callers)
+            access.admit(call.caller, operation.callers - {Kind.ANONYMOUS})  # a job belongs to somebody
             return _merged(call, operation, data, key) or _performed(call, operation, reference, data, key)
 
         try:
@@ -111,7 +111,7 @@ def _merged(call: Call, operation: Operation, data: Any, key: str | None) -> Job
     if row is None:
         return None
     if row["input"] != digest_of(data):
-        raise IdempotencyConflict("This Idempotency-Key was used before, with another input")
+        raise IdempotencyConflict(row["job"])
     return jobs.find(call.tx, row["job"])
 
 

@@ -4,7 +4,7 @@ A revocation takes with it whatever was minted in reliance on what it names; a c
 checked, for every link is asked about.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inbox.canonical import canonical, plain
@@ -47,6 +47,20 @@ def minted(tx: Transaction, token_hash: str) -> Row | None:
     """The row of a minted token, its grants decoded; None for a token that this venue did not mint."""
     row = tx.one("mint.get", hash=token_hash)
     return None if row is None else {**row, "grants": plain(row["grants"])}
+
+
+def grantors(tx: Transaction, token_hashes: Iterable[str]) -> set[str]:
+    """At whose word these tokens were minted, and those that they relied on; nobody's for what was not."""
+    found: set[str] = set()
+    waiting, seen = list(token_hashes), set[str]()
+    while waiting:
+        current = waiting.pop()
+        row = None if current in seen else tx.one("mint.get", hash=current)
+        seen.add(current)
+        if row is not None:
+            found.add(row["grantor"])
+            waiting += plain(row["proofs"])
+    return found
 
 
 def live_by(

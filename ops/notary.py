@@ -53,29 +53,40 @@ def sign_root(tx: Transaction, world: World) -> bool:
 def verify_all(tx: Transaction, key: PublicKey) -> list[str]:
     """Check every chain and every root, offline; returns what is wrong, as sentences. Empty is good."""
     problems: list[str] = []
-    known = {**audit.heads(tx)}
     hashes: dict[tuple[str, int], str] = {}
-    for inbox, head in known.items():
+    heads = tx.all("audit.heads")
+    for row in heads:
+        inbox = row["inbox"]
         lines = list(_lines(tx, inbox))
         hashes |= {(inbox, line.seq): line.hash for line in lines}
         wrong = audit.verify(lines, inbox)
-        if wrong is None and (not lines or (lines[-1].seq, lines[-1].hash) != head):
+        if wrong is None and (not lines or (lines[-1].seq, lines[-1].hash) != (row["seq"], row["hash"])):
             wrong = "its last line is missing"
         if wrong is not None:
             problems.append(f"the chain of {inbox}: {wrong}")
-    return problems + list(_root_problems(tx, key, hashes))
+    covered: dict[str, int] = {}
+    problems += _root_problems(tx, key, hashes, covered)
+    for row in heads:
+        if row["signed"] > covered.get(row["inbox"], 0):
+            problems.append(f"the root over line {row['signed']} of {row['inbox']} is missing")
+    return problems
 
 
-def _root_problems(tx: Transaction, key: PublicKey, hashes: Mapping[tuple[str, int], str]) -> Iterator[str]:
+def _root_problems(
+    tx: Transaction, key: PublicKey, hashes: Mapping[tuple[str, int], str], covered: dict[str, int]
+) -> Iterator[str]:
+    """What is wrong with the roots; `covered` is filled with the last line of each inbox that they reach."""
     before = audit.GENESIS
     for expected, row in enumerate(tx.all("audit_root.all"), start=1):
         wrong = _root_problem(row, expected, before, key)
+        before = _hash(row["root"])
         if wrong is not None:
             yield f"root {expected}: {wrong}"
+            continue
         for inbox, (seq, head) in plain(row["heads"]).items():
+            covered[inbox] = seq
             if hashes.get((inbox, seq)) != head:
                 yield f"root {expected}: line {seq} of {inbox} is not the one that was signed"
-        before = _hash(row["root"])
 
 
 def _root_problem(row: Row, expected: int, before: str, key: PublicKey) -> str | None:

@@ -35,6 +35,9 @@ class Registry:
     def __iter__(self) -> Iterator[Operation]:
         return iter(self._operations.values())
 
+    def __len__(self) -> int:
+        return len(self._operations)
+
     def find(self, reference: str) -> Operation:
         """The operation that a reference names; this venue's own DID may stand before the path.
 
@@ -92,7 +95,12 @@ def catalogue(
         adapter, name = operation.adapter.split(":")
         ops.setdefault(adapter, {})[name] = metadata(operation)
     described = {
-        name: {"name": name, "operations": [f"v/ops/{name}/{op}" for op in found], **adapters.get(name, {})}
+        name: {
+            "name": name,
+            "description": "",
+            "operations": [f"v/ops/{name}/{op}" for op in found],
+            **adapters.get(name, {}),
+        }
         for name, found in ops.items()
     }
     return {"ops": ops, "info": {"adapters": described}, "skills": skills}

@@ -73,6 +73,17 @@ def expire(call: Call, request_id: str) -> bool:
     return True
 
 
+def withdraw_all(call: Call, requester: str, reason: str) -> int:
+    """Cancel every open request of one principal; returns how many there were."""
+    withdrawn = 0
+    for request_id in requests.open_by_requester(call.tx, call.caller.user, requester):
+        request = requests.find(call.tx, request_id)
+        if request is not None and rules.why_closed(request, call.now) is None:
+            _land(call, request, rules.cancel(reason), resolver=call.caller.did)
+            withdrawn += 1
+    return withdrawn
+
+
 def withdraw(call: Call, request: Request) -> None:
     """Cancel an open request whose job is gone: the safe side at launch (D21)."""
     _land(call, request, rules.cancel(None), resolver=None)

@@ -59,6 +59,13 @@ async def _expire_one_by_one(db: Database, world: World) -> int:
     return settled
 
 
+def breaches(tx: Transaction) -> tuple[list[str], list[str]]:
+    """The ids that break *parked job <-> open record* (D21): jobs without a record, records without a job."""
+    jobs_alone = [str(row["id"]) for row in tx.all("job.parked_without_request")]
+    records_alone = [str(row["id"]) for row in tx.all("job.request_without_parked")]
+    return jobs_alone, records_alone
+
+
 async def launch(db: Database, world: World) -> int:
     """Settle what fell due while the venue was down, then check that every parked job has its open record.
 
@@ -74,13 +81,14 @@ async def launch(db: Database, world: World) -> int:
             if job is not None:
                 jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_STOPPED)
         broken = []
-        for row in tx.all("job.parked_without_request"):
-            job = jobs.find(tx, row["id"])
+        jobs_alone, records_alone = breaches(tx)
+        for job_id in jobs_alone:
+            job = jobs.find(tx, job_id)
             if job is not None:
                 jobs.finish_row(tx, job, JobStatus.FAILED, call.now, error=_INTERRUPTED)
                 broken.append(job.id)
-        for row in tx.all("job.request_without_parked"):
-            request = requests.find(tx, row["id"])
+        for request_id in records_alone:
+            request = requests.find(tx, request_id)
             if request is not None:
                 settle.withdraw(call, request)
                 broken.append(request.id)

@@ -188,9 +188,12 @@ def _read_jobs(call: Call, place: Place, maker: str | None) -> Any:
 
 
 def served(call: Call, job: Job) -> dict[str, Any]:
-    """A job as this caller may see it: tokens only for its maker and its owner (D15)."""
+    """A job as this caller may see it: tokens only for its maker and its owner (D15).
+
+    Not for them either where the reading leaves a job or a document of its own, which would keep them.
+    """
     record = job.record()
-    if call.caller.did in (job.maker, job.owner):
+    if call.caller.did in (job.maker, job.owner) and not call.job_id:
         return record
     return {**record, "output": without_tokens(job.output)} if job.output is not None else record
 

@@ -30,7 +30,7 @@ from ops.units import Units
 from ucan.did import web_did
 from ucan.keys import Ed25519Signer
 
-from . import problems
+from . import openapi, problems
 from .auth import Authenticator
 from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
@@ -51,6 +51,9 @@ OPERATIONS = (
     *agent.OPERATIONS,
     *user.OPERATIONS,
     *audit.OPERATIONS,
+)
+ROUTERS = tuple(
+    module.router for module in (discovery, invoke, jobs, links, operation_routes, streams, values)
 )
 _CORS_HEADERS = ["content-type", "authorization", "x-covia-ucans", "idempotency-key", "last-event-id"]
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
@@ -87,7 +90,7 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    did_web = DidWeb(fetch, clock)
+    did_web = DidWeb(fetch, clock, {signer.did, signer.key_did})
     world = build_world(settings, signer, clock, entropy, did_web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()
@@ -96,7 +99,7 @@ def create_app(
     waiters = Waiters(bells, desk, streams=settings.limits.streams)
     life = Life(db, world, signer, bells, waiters)
 
-    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None)
+    app = FastAPI(title="venue", lifespan=life.of, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.life = life
     app.state.settings = settings
     app.state.world = world
@@ -116,9 +119,12 @@ def create_app(
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
     )
-    for module in (discovery, invoke, jobs, links, operation_routes, streams, values, web):
-        app.include_router(module.router)
+    app.state.routers = ROUTERS
+    for router in ROUTERS:
+        app.include_router(router)
+    app.include_router(web.router)
     problems.install(app)
+    openapi.install(app, ROUTERS)
     _protect(app, settings, entropy)
     return app
 
@@ -187,7 +193,10 @@ def build_world(
 ) -> World:
     """What operations may know of this venue."""
     ceiling = settings.grants.max_lifetime
-    described: dict[str, dict[str, Any]] = {"hitl": {"signsFor": settings.grants.attest}}
+    described: dict[str, dict[str, Any]] = {
+        name: {"description": said} for name, said in skills.ADAPTERS.items()
+    }
+    described["hitl"]["signsFor"] = settings.grants.attest
     if ceiling is not None:
         described["hitl"]["maxGrantLifetimeSecs"] = ceiling
     dids = frozenset({signer.did, signer.key_did})

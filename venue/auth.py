@@ -27,6 +27,7 @@ from ucan.verify import Verdict, authenticate, self_issued
 from .didweb import DidWeb
 from .limits import Rates
 from .problems import HttpProblem
+from .version import CLI_AGENT
 
 OPERATOR_TYPE = "venue-operator+jwt"
 OPERATOR_LIFE = 60
@@ -70,11 +71,12 @@ class Authenticator:
         Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger,
         TooFast (`rate_limited`).
         """
-        found = await self._found(authorization, channel)
+        found = await self.recognise(authorization, channel)
         self._rates.check(found.caller.did)
         return found
 
-    async def _found(self, authorization: str | None, channel: str) -> Identified:
+    async def recognise(self, authorization: str | None, channel: str) -> Identified:
+        """The same without counting it as a call; a stream asks now and then whether it may go on (D25)."""
         if authorization is None:
             public = f"{self._world.did}:public"
             return Identified(Caller(public, public, Kind.ANONYMOUS, channel=channel))
@@ -211,10 +213,15 @@ class Authenticator:
         if did in self._admitted:
             return
         if not await self._db.read(lambda tx: users.registered(tx, did)):
-            if not self._auto_create or agent_id_of(did) is not None or managed_by(did) in self._world.dids:
+            if not self._admits(did):
                 raise NotAdmitted(f"{did} has no account here; the operator can create one (user:create)")
             await self._db.write(lambda tx: self._register(tx, did))
         self._admitted.add(did)
+
+    def _admits(self, did: str) -> bool:
+        """Whether a DID may get an inbox by itself: no agent, none of our managed users, not this venue."""
+        ours = did in self._world.dids or managed_by(did) in self._world.dids
+        return self._auto_create and not ours and agent_id_of(did) is None
 
     def _register(self, tx: Transaction, did: str) -> None:
         if bindings.is_bound(tx, did):
@@ -226,8 +233,12 @@ class Authenticator:
 
 
 def channel_of(request: Request) -> str:
-    """How the call came in: a browser says where its page is from, and nothing else does."""
-    return "web" if "origin" in request.headers else "api"
+    """How the call came in, for the record (D28): a browser says where its page is from, the command line
+    which program it is, and everything else is the API. It is a claim, and nothing is allowed because of it.
+    """
+    if "origin" in request.headers:
+        return "web"
+    return "cli" if request.headers.get("user-agent", "").startswith(f"{CLI_AGENT}/") else "api"
 
 
 async def identify(request: Request) -> Identified:
@@ -236,11 +247,22 @@ async def identify(request: Request) -> Identified:
     return await authenticator.identify(request.headers.get("authorization"), channel_of(request))
 
 
-async def with_proofs(request: Request, caller: Caller, proofs: Sequence[str]) -> Caller:
-    """The caller with the proofs that came along, once the did:web keys that they need were looked up."""
+async def still_good(request: Request) -> Identified:
+    """Who calls, once more, for a stream that goes on. Raises as `identify` does, but never TooFast."""
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
+
+
+async def with_proofs(
+    request: Request, caller: Caller, proofs: Sequence[str], judged: Sequence[str] = ()
+) -> Caller:
+    """The caller with the proofs that came along, once the did:web keys that they need were looked up.
+
+    `judged` are tokens that an operation will be asked about; they need the same keys and are no proofs.
+    """
     if not caller.anonymous:
         web: DidWeb = request.app.state.web
-        await web.learn(proofs)
+        await web.learn([*proofs, *judged])
     return replace(caller, proofs=tuple(proofs))
 
 

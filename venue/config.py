@@ -11,11 +11,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from inbox.explain import explain
 from inbox.model import DAY, GrantPolicy, Limits
-from ucan.did import web_did
+from ucan.did import is_did, web_did
 from ucan.errors import UcanError
 
 PREFIX = "VENUE_"
@@ -56,6 +64,14 @@ class Auth(_Table):
 
     audience: Literal["required", "optional"] = "required"
     trusted_issuers: Names = ()
+
+    @field_validator("trusted_issuers")
+    @classmethod
+    def _dids(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not is_did(name):
+                raise ValueError(f"{name[:64]!r} is no DID")
+        return names
 
 
 class Grants(_Table):
@@ -141,6 +157,11 @@ class Settings(_Table):
             return None
         url = urlsplit(self.public_url)
         return url.netloc if url.path in ("", "/") else None
+
+    @property
+    def prefix(self) -> str:
+        """The path below which clients see this venue, through a proxy: empty, or such as `/venue`."""
+        return "" if self.public_url is None else urlsplit(self.public_url).path.rstrip("/")
 
     def grant_policy(self) -> GrantPolicy:
         """What answers may confer, as the rules take it."""

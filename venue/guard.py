@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .config import Settings
 from .log import request_id
 from .problems import HttpProblem, problem
+
+HEAD = "venue.head"
+"""In the scope of a request that asks for the headers alone, and is served as a GET."""
 
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _HEADERS = (
@@ -44,7 +48,8 @@ class Guard:
 
         head = scope["method"] == "HEAD"
         if head:
-            scope = {**scope, "method": "GET"}
+            scope = {**scope, "method": "GET", HEAD: True}
+        scope = self._below_prefix(scope)
 
         async def stamped(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -55,7 +60,7 @@ class Guard:
 
         refusal = self._refusal(scope["method"], headers)
         if refusal is not None:
-            await problem(*refusal)(scope, receive, stamped)
+            await self._readable(problem(*refusal), headers)(scope, receive, stamped)
             return
         body = _Bounded(receive, self._settings.limits.body)
         await self._app(scope, body, stamped)
@@ -64,7 +69,8 @@ class Guard:
         host = headers.get("host", "")
         if not self._known(host):
             return "unknown_host", f"This venue does not answer for the host {host[:100]!r}"
-        if method in _SAFE:
+        preflight = method == "OPTIONS" and "access-control-request-method" in headers
+        if method in _SAFE and not preflight:
             return None
         origin = headers.get("origin")
         if origin is not None and not self._ours(origin, host) and origin not in self._origins:
@@ -79,6 +85,20 @@ class Guard:
         if length.isdigit() and int(length) > self._settings.limits.body:
             return "body_too_large", _too_large(self._settings.limits.body)
         return None
+
+    def _readable(self, refusal: Response, headers: MutableMapping[str, Any]) -> Response:
+        """A refusal that a page of a listed origin may read."""
+        origin = headers.get("origin")
+        if origin in self._origins:
+            refusal.headers.update({"Access-Control-Allow-Origin": str(origin), "Vary": "Origin"})
+        return refusal
+
+    def _below_prefix(self, scope: Scope) -> Scope:
+        """The request as it is below the prefix of `public_url`; most proxies take it away themselves."""
+        prefix = self._settings.prefix
+        if not prefix or not scope["path"].startswith(f"{prefix}/"):
+            return scope
+        return {**scope, "path": scope["path"].removeprefix(prefix), "raw_path": None}
 
     def _known(self, host: str) -> bool:
         try:

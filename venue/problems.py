@@ -1,7 +1,8 @@
 """The one table from a refusal's code to its HTTP status, and the body that carries it (house rule 5).
 
-Every error body is `{"error": <a sentence>, "code": <stable>}`; a settled request adds how and when. A
-refusal is never a 500, and a 500 never says more than that something failed here.
+Every error body is `{"error": <a sentence>, "code": <stable>}`; a settled request adds how and when, an
+idempotency key that was used otherwise the job it had made. A refusal is never a 500, and a 500 never says
+more than that something failed here.
 """
 
 import logging
@@ -9,10 +10,12 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Match
 
 from inbox.errors import AlreadySettled, Expired, InboxError, TooFast
-from ops.errors import OpsError
+from ops.errors import IdempotencyConflict, OpsError
 
 from .respond import json_response
 
@@ -51,6 +54,7 @@ STATUS = {
     "too_many_open": 429,
     "rate_limited": 429,
     "too_many_streams": 429,
+    "internal": 500,
     "not_configured": 501,
     "store": 503,
     "store_busy": 503,
@@ -89,18 +93,21 @@ def install(app: FastAPI) -> None:
     for kind in (OpsError, InboxError, HttpProblem):
         app.add_exception_handler(kind, _refusal)
     app.add_exception_handler(HTTPException, _framework)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _failure)
 
 
 async def _refusal(_: Request, error: Exception) -> Response:
     code = error.code if isinstance(error, OpsError | InboxError | HttpProblem) else "store"
-    if STATUS[code] >= 500:
+    if STATUS[code] >= 500 and not isinstance(error, HttpProblem):
         log.error("a request failed: %s", code, exc_info=error)
         return problem(code, "The venue cannot do this just now; nothing was changed")
     if isinstance(error, TooFast):
         return problem(code, str(error), retry_after=error.retry_after)
     if isinstance(error, AlreadySettled | Expired):
         return problem(code, str(error), how=error.how, when=error.when)
+    if isinstance(error, IdempotencyConflict):
+        return problem(code, str(error), job=error.job)
     return problem(code, str(error))
 
 
@@ -109,7 +116,7 @@ async def _framework(request: Request, error: Exception) -> Response:
     if status == 404:
         return problem("no_endpoint", f"Endpoint {request.method} {request.url.path} not found")
     if status == 405:
-        allowed = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        allowed = {"Allow": ", ".join(_allowed(request))}
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=allowed)
         refusal = problem("method_not_allowed", f"{request.method} is not allowed on {request.url.path}")
@@ -118,6 +125,21 @@ async def _framework(request: Request, error: Exception) -> Response:
     return json_response({"error": "The request could not be read", "code": "invalid_json"}, status)
 
 
+def _allowed(request: Request) -> list[str]:
+    """Every method that this path has, over all its routes."""
+    found = {"OPTIONS"}
+    for router in request.app.state.routers:
+        for route in router.routes:
+            if route.matches(request.scope)[0] is not Match.NONE:
+                found |= route.methods
+    return sorted(found | {"HEAD"} if "GET" in found else found)
+
+
 async def _failure(_: Request, error: Exception) -> Response:
     log.error("a request failed", exc_info=error)
-    return json_response({"error": "Something failed here; nothing was changed", "code": "internal"}, 500)
+    return problem("internal", "Something failed here; nothing was changed")
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """A client that left in the middle of its request; nobody reads this."""
+    return problem("invalid_json", "The request was not sent to its end")

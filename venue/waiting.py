@@ -14,6 +14,7 @@ from fastapi import Request
 
 from inbox.events import Bells, Event, feed_topic, job_topic
 from ops.desk import Desk
+from ops.errors import OpsError
 from ops.model import Caller, JobStatus
 
 from .problems import HttpProblem
@@ -65,7 +66,10 @@ class Waiters:
         """The frames of a job's stream: its record now, then at every change; the last one finishes it."""
         last = None
         async for _ in self._rings(job_topic(job_id), recheck):
-            record = await self._desk.job(job_id, caller)
+            try:
+                record = await self._desk.job(job_id, caller)
+            except OpsError:  # what let the caller see it was revoked or has ended, or the job is gone
+                return
             if record["updated"] != last or _is_finished(record):
                 yield _frame("job-update", record)
                 last = record["updated"]
@@ -114,7 +118,10 @@ class Waiters:
 
     @contextlib.contextmanager
     def a_stream(self, caller: Caller) -> Any:
-        """A place among the caller's streams. Raises HttpProblem (`too_many_streams`)."""
+        """A place among the caller's streams; taken before the first byte goes out.
+
+        Raises HttpProblem (`too_many_streams`).
+        """
         self.check_stream(caller)
         self._streams[caller.did] = self._streams.get(caller.did, 0) + 1
         try:

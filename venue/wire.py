@@ -1,9 +1,9 @@
 """What comes over the wire, decoded strictly, or refused with a sentence (D20, D22; `wire.md` 2.3)."""
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from inbox.explain import explain
 from ucan.errors import Malformed
@@ -18,6 +18,13 @@ MAX_WAIT = 120.0
 
 _MAX_PROOFS = 16
 _MAX_KEY = 255
+_WAIT = {
+    "anyOf": [
+        {"type": ["boolean", "null"]},
+        {"type": "integer", "minimum": 0},
+        {"type": "string", "pattern": "^(true|false|[0-9]+)$"},
+    ]
+}
 
 
 class InvokeBody(BaseModel):
@@ -27,12 +34,40 @@ class InvokeBody(BaseModel):
 
     operation: str
     input: Any = None
-    ucans: list[str] = []
-    wait: bool | int | str | None = None
-    private: bool = False
+    ucans: list[str] = Field(
+        default=[],
+        description="Capability tokens as proofs; never stored.",
+        json_schema_extra={"maxItems": _MAX_PROOFS},
+    )
+    wait: Annotated[bool | int | str | None, WithJsonSchema(_WAIT)] = Field(
+        default=None,
+        description="Milliseconds to wait for the end of the job, at most 120,000 (true). Invoke only.",
+    )
+    private: Annotated[bool, WithJsonSchema({"const": False})] = Field(
+        default=False, description="Every job of this venue is recorded."
+    )
+
+    @property
+    def judged(self) -> list[str]:
+        """A token that the operation is asked about, as `ucan:verify` and `ucan:revoke` are."""
+        token = self.input.get("token") if isinstance(self.input, dict) else None
+        return [token] if isinstance(token, str) else []
 
     def __repr__(self) -> str:
         return f"InvokeBody({self.operation!r})"
+
+
+class LinkBody(BaseModel):
+    """Whose link, its code, and a JWT by the fresh key that names the user as its subject."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    user: str
+    code: str
+    proof: str
+
+    def __repr__(self) -> str:
+        return f"LinkBody({self.user!r})"
 
 
 class CancelBody(BaseModel):
@@ -60,6 +95,7 @@ async def invoke_body(request: Request) -> InvokeBody:
     if body.private:
         raise HttpProblem("invalid_input", "private: every job of this venue is recorded")
     check_proofs(body.ucans)
+    wait_seconds(None, body.wait)
     return body
 
 
@@ -115,9 +151,17 @@ def _milliseconds(text: str) -> int:
     return int(text[:16]) if text.isascii() and text.isdigit() else -1
 
 
+def query_text(request: Request, name: str) -> str | None:
+    """One value of the query, said at most once. Raises HttpProblem (`invalid_input`)."""
+    said = request.query_params.getlist(name)
+    if len(said) > 1:
+        raise HttpProblem("invalid_input", f"{name}: is said {len(said)} times")
+    return said[0] if said else None
+
+
 def whole_number(request: Request, name: str, default: int) -> int:
     """A whole number of the query. Raises HttpProblem (`invalid_input`)."""
-    text = request.query_params.get(name)
+    text = query_text(request, name)
     if text is None:
         return default
     if not text.isascii() or not text.isdigit() or len(text) > 15:
@@ -128,6 +172,14 @@ def whole_number(request: Request, name: str, default: int) -> int:
 async def body_of(request: Request, kind: type[M]) -> M:
     """The body of a request as a model. Raises HttpProblem (`invalid_json`, `invalid_input`)."""
     return _model(kind, await json_body(request))
+
+
+def page_offset(request: Request) -> int:
+    """Where a page begins; before the beginning is the beginning (`wire.md` 2.5). Raises HttpProblem."""
+    text = query_text(request, "offset") or ""
+    if text.startswith("-") and text[1:].isascii() and text[1:].isdigit():
+        return 0
+    return whole_number(request, "offset", 0)
 
 
 def _model(kind: type[M], value: Any) -> M:

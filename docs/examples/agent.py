@@ -1,16 +1,15 @@
 """The agent's side: ask, wait, and use exactly what was conferred."""
 
-import os
-from pathlib import Path
+from pydantic import BaseModel
 
-from covia import Grid
-from covia.auth import BearerAuth
+from venue.client import Offer, Venue
 
-token = Path("helper.token").read_text()
-venue = Grid.connect(os.environ.get("VENUE_URL", "http://127.0.0.1:8080"), auth=BearerAuth(token))
 
-offer = {"with": "w/releases/", "can": "crud/write", "lifetime": 3600}
-ask = {"id": "ship", "type": "approval", "prompt": "Ship it?", "required": True, "grants": [offer]}
-job = venue.invoke("v/ops/hitl/request", {"title": "Ship 1.4.0?", "asks": [ask], "timeout": 3600})
-job.wait()
-print(job.output["answers"], job.output["grants"], len(job.output["token"]))
+class Ship(BaseModel):
+    ship: bool
+
+
+offer: Offer = {"with": "w/releases/", "can": "crud/write", "lifetime": 3600}
+with Venue() as venue:  # VENUE_TOKEN_FILE says who asks
+    asked = venue.ask("Ship 1.4.0?", Ship, timeout=3600, grants={"ship": [offer]}, wait=False)
+    print(asked.wait(), asked.answered.grants, len(asked.answered.token or ""))

@@ -70,10 +70,15 @@ WHERE owner = :owner AND (CAST(:requester AS TEXT) IS NULL OR requester = :reque
 ORDER BY id LIMIT :limit OFFSET :offset
 
 -- name: request.open_by_maker
-SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE maker = :maker AND status = 'open' AND (expires IS NULL OR expires > :now)
+
+-- name: request.open_by_requester
+SELECT id FROM request WHERE maker = :maker AND status = 'open' AND requester = :requester ORDER BY id
 
 -- name: request.open_by_owner
-SELECT COUNT(*) AS count FROM request WHERE owner = :owner AND status = 'open'
+SELECT COUNT(*) AS count FROM request
+WHERE owner = :owner AND status = 'open' AND (expires IS NULL OR expires > :now)
 
 -- name: request.posted_since
 SELECT COUNT(*) AS count FROM request WHERE maker = :maker AND created > :since
@@ -124,7 +129,7 @@ INSERT INTO audit_head (inbox, seq, hash) VALUES (:inbox, :seq, :hash)
 ON CONFLICT (inbox) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
 
 -- name: audit.heads
-SELECT inbox, seq, hash FROM audit_head ORDER BY inbox
+SELECT inbox, seq, hash, signed FROM audit_head ORDER BY inbox
 
 -- name: audit.unsigned
 SELECT inbox, seq, hash FROM audit_head WHERE seq > signed ORDER BY inbox

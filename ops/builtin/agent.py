@@ -12,13 +12,15 @@ from ucan.did import agent_did
 from ucan.errors import UcanError
 from ucan.jwt import sign
 
-from .. import agents
+from .. import agents, settle
 from ..errors import BadInput, refused
 from ..model import PERSONS, Call, Operation
 from . import proofs
 from .proofs import KeyOutput, KeysOutput
+from .shapes import Capabilities
 
 TOKEN_TYPE = "venue-agent+jwt"  # noqa: S105 - the typ of such tokens (D1)
+AGENT_ID = Field(alias="agentId", min_length=1, max_length=64, description="The agent's id, as you chose it.")
 
 
 class EnrolInput(BaseModel):
@@ -26,8 +28,8 @@ class EnrolInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 
-    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
-    caps: list[Any] | None = Field(
+    agent_id: str = AGENT_ID
+    caps: Capabilities = Field(
         default=None,
         description="What it may do in your namespace, as {with, can}. Absent: ask you. Empty: nothing.",
     )
@@ -49,13 +51,13 @@ class AgentInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
 
-    agent_id: str = Field(alias="agentId", min_length=1, max_length=64)
+    agent_id: str = AGENT_ID
 
 
 class BindInput(AgentInput):
     """A bearer-like JWT by the key (`iss` its did:key, `sub` the agent, `aud` this venue), to prove it."""
 
-    proof: str
+    proof: str = Field(description="That JWT.")
 
 
 class UnbindInput(AgentInput):
@@ -138,11 +140,12 @@ def list_agents(call: Call, _: ListInput) -> dict[str, Any]:
 
 
 def revoke(call: Call, data: AgentInput) -> dict[str, bool]:
-    """Revoke an agent: its tokens stop at once, and its id is never used again."""
+    """Revoke an agent: its tokens stop at once, what it asked is withdrawn, its id never used again."""
     owner = call.caller.user
     did = _agent(owner, data.agent_id)
     revoked = agents.revoke(call.tx, owner, data.agent_id, call.now)
     if revoked:
+        settle.withdraw_all(call, did, "The agent that asked was revoked")
         audit.append(call.tx, owner, "agent.revoked", call.now, agent=did)
         events.append(call.tx, owner, "agent.revoked", data.agent_id, call.now)
     return {"revoked": revoked}

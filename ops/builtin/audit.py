@@ -20,7 +20,7 @@ class ReadInput(BaseModel):
         default=None, description="A DID; one's own when absent. The operator has to say."
     )
     after: int = Field(default=0, ge=0, description="Only lines after this number.")
-    limit: int = Field(default=100, ge=1, le=1_000)
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many lines at most.")
 
 
 class LineShape(BaseModel):

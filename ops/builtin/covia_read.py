@@ -1,5 +1,6 @@
 """`covia:read|list|slice|inspect|aggregate`: documents and views by path, whole or in part (D24)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,8 @@ from ..tree import Missing, type_word
 
 MAX_SIZE = 1_000_000
 PATH = Field(description="Such as w/reports/q3; a bare path is your own, a foreign one begins with a DID.")
+
+OFFSET = Field(default=0, ge=0, description="How many to pass over.")
 
 
 class _Input(BaseModel):
@@ -38,9 +41,17 @@ class ListInput(_Input):
     """Which map, which page of its keys, and which fields of its entries to show beside them."""
 
     path: str | list[str] = Field(default="", description="A path; your own root when absent.")
-    limit: int = Field(default=1_000, ge=1, le=1_000)
-    offset: int = Field(default=0, ge=0)
-    fields: list[str] | None = Field(default=None, max_length=16)
+    limit: int = Field(default=1_000, ge=1, le=1_000, description="How many keys at most.")
+    offset: int = OFFSET
+    fields: list[str] | None = Field(
+        default=None, max_length=16, description="Paths below each entry, to show what stands there."
+    )
+    max_size: int = Field(
+        default=MAX_SIZE,
+        ge=0,
+        alias="maxSize",
+        description="How many bytes the fields may take together; what no longer fits is truncated.",
+    )
 
 
 class ListOutput(BaseModel):
@@ -58,9 +69,11 @@ class SliceInput(_Input):
     """Which map or list, and which page of it."""
 
     path: str | list[str] = PATH
-    offset: int = Field(default=0, ge=0)
-    limit: int = Field(default=100, ge=1, le=1_000)
-    max_size: int = Field(default=MAX_SIZE, ge=0, alias="maxSize")
+    offset: int = OFFSET
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
+    max_size: int = Field(
+        default=MAX_SIZE, ge=0, alias="maxSize", description="How many bytes the page may have."
+    )
 
 
 class SliceOutput(BaseModel):
@@ -76,10 +89,10 @@ class SliceOutput(BaseModel):
 class InspectInput(_Input):
     """One path or several, and how much text they may take together."""
 
-    path: str | None = None
-    paths: str | list[str] | None = None
+    path: str | None = Field(default=None, description="One path.")
+    paths: str | list[str] | None = Field(default=None, description="Or several, or one.")
     budget: int = Field(default=500, ge=10, le=100_000, description="In bytes, shared between the paths.")
-    compact: bool = True
+    compact: bool = Field(default=True, description="On one line.")
 
 
 class InspectOutput(BaseModel):
@@ -92,8 +105,10 @@ class AggregateInput(_Input):
     """What to count: values so many levels below a path, grouped by what stands at a path below each."""
 
     path: str | list[str] = PATH
-    depth: int = Field(default=1, ge=0, le=32)
-    group_by: str | None = Field(default=None, alias="groupBy")
+    depth: int = Field(default=1, ge=0, le=32, description="How many levels below; 0 is the value itself.")
+    group_by: str | None = Field(
+        default=None, alias="groupBy", description="A path below each counted value, to group by."
+    )
 
 
 class AggregateOutput(BaseModel):
@@ -130,7 +145,7 @@ def list_path(call: Call, data: ListInput) -> dict[str, Any]:
     if data.fields is not None:
         if listing.keys is None:
             raise BadInput(f"fields: a {listing.type} has no keyed entries")
-        result["values"] = {key: _fields(call, place, key, data.fields) for key in listing.keys}
+        result["values"] = _fields(call, place, listing.keys, data.fields, data.max_size)
     return result
 
 
@@ -179,12 +194,21 @@ def aggregate(call: Call, data: AggregateInput) -> dict[str, Any]:
     return result
 
 
-def _fields(call: Call, place: values.Place, key: str, fields: list[str]) -> dict[str, Any]:
-    shown = {}
-    for field in fields:
-        value = values.read(call, place.below(key, *filter(None, field.split("/"))))
-        missing = isinstance(value, Missing)
-        shown[field] = {"exists": not missing, "value": None if missing else value}
+def _fields(
+    call: Call, place: values.Place, keys: Sequence[str], fields: list[str], left: int
+) -> dict[str, dict[str, Any]]:
+    """What stands at some paths below each key, until `left` bytes are spent."""
+    shown: dict[str, dict[str, Any]] = {key: {} for key in keys}
+    for key in keys:
+        for field in fields:
+            value = values.read(call, place.below(key, *filter(None, field.split("/"))))
+            if isinstance(value, Missing):
+                shown[key][field] = {"exists": False, "value": None}
+            elif (size := values.size_of(value)) > left:
+                shown[key][field] = {"exists": True, "value": None, "truncated": True}
+            else:
+                shown[key][field] = {"exists": True, "value": value}
+                left -= size
     return shown
 
 

@@ -21,7 +21,7 @@ class WriteInput(_Input):
     """What to write, and where; null is a value like any other, and a string is stored as given."""
 
     path: str | list[str] = PATH
-    value: Any
+    value: Any = Field(description="Any JSON value.")
 
 
 class WriteOutput(BaseModel):

@@ -11,9 +11,10 @@ from inbox.model import Ask, Reply, Requester, Status, Submission
 from inbox.tokens import without_tokens
 from ucan.did import agent_id_of, is_did
 
-from .. import access, jobs, settle, users
+from .. import access, jobs, ledger, settle, users
 from ..errors import BadInput, CapabilityDenied, Forbidden
 from ..model import ASKERS, PERSONS, Call, Done, Operation, Parked
+from .shapes import Answers, Asks, Comment, Comments, Echoes
 
 _MINUTE = 60_000
 _DID = Annotated[str, Field(description="A DID.", examples=["did:key:z6Mk…"])]
@@ -27,32 +28,39 @@ class RequestInput(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    title: str = Field(description="One line that says what is to be decided.")
-    asks: list[Any] = Field(
-        description="The typed questions: text, approval, choice or checkboxes, each as AskShape."
+    title: str = Field(
+        description="One line that says what is to be decided.", json_schema_extra={"minLength": 1}
     )
+    asks: Asks = Field(description="The typed questions, each with an id of its own; kept exactly as sent.")
     description: str | None = Field(default=None, description="Markdown: what a person needs to know.")
     user: _DID | None = Field(default=None, description="Whose inbox; the caller's own user when absent.")
-    timeout: int | None = Field(default=None, description="Seconds until it expires; for ever when absent.")
-    grants: None = Field(default=None, exclude=True, json_schema_extra={"not": {}})
+    timeout: int | None = Field(
+        default=None,
+        description="Seconds until it expires; for ever when absent.",
+        json_schema_extra={"minimum": 1},
+    )
 
-    @model_validator(mode="after")
-    def _no_grants(self) -> "RequestInput":
-        if "grants" in self.model_fields_set:
+    @model_validator(mode="before")
+    @classmethod
+    def _no_grants(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "grants" in data:
             raise ValueError("grants: offers belong to approval asks and to options, never to the request")
-        return self
+        return data
 
 
 class RequestOutput(BaseModel):
-    """What the waiting job completes with (D19)."""
+    """What the waiting job completes with (D19); without an echo there is neither `grants` nor `token`."""
 
     id: str
     outcome: Literal["answer"]
-    answers: dict[str, Any]
-    comments: dict[str, str] | None = None
-    comment: str | None = None
-    grants: list[dict[str, Any]] | None = None
-    token: str | None = Field(default=None, description="A UCAN for what was echoed.")
+    answers: dict[str, Any] = Field(description="The answers by ask id.")
+    comments: dict[str, str] | None = Field(default=None, description="Remarks by ask id.")
+    comment: str | None = Field(default=None, description="An overall remark.")
+    grants: list[dict[str, Any]] | None = Field(default=None, description="What was echoed, as offered.")
+    token: str | None = Field(default=None, description="A UCAN for what was echoed, signed by this venue.")
+    tokens: dict[str, str] | None = Field(
+        default=None, description="UCANs that the person signed, by the id of the token ask."
+    )
 
 
 class RespondInput(BaseModel):
@@ -60,16 +68,12 @@ class RespondInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    id: str
-    outcome: Literal["answer", "reject"]
-    answers: Any = Field(default=None, description="Answers by ask id.", json_schema_extra={"type": "object"})
-    comments: Any = Field(default=None, description="Remarks by ask.", json_schema_extra={"type": "object"})
-    comment: Any = Field(default=None, description="An overall remark.", json_schema_extra={"type": "string"})
-    grants: Any = Field(
-        default=None,
-        description="The offers to confer, as offered.",
-        json_schema_extra={"type": "array"},
-    )
+    id: str = Field(description="The request's id, with or without 0x.")
+    outcome: Literal["answer", "reject"] = Field(description="To answer it, or to reject it whole.")
+    answers: Answers = Field(default=None, description="Answers by ask id; an outcome `answer` needs them.")
+    comments: Comments = Field(default=None, description="Remarks by ask id.")
+    comment: Comment = Field(default=None, description="An overall remark, or why it is rejected.")
+    grants: Echoes = Field(default=None, description="The offers to confer, as offered; nothing else is.")
     digest: str | None = Field(default=None, description="The digest of the record that was shown.")
 
 
@@ -86,7 +90,7 @@ class ListInput(BaseModel):
     model_config = ConfigDict(strict=True)
 
     status: Status | None = Field(default=None, strict=False, description="Only requests that stand so.")
-    limit: int = Field(default=100, ge=1, le=1_000)
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
     cursor: str | None = Field(default=None, description="The `cursor` of the page before.")
     newest: bool = Field(default=False, description="The newest first.")
     requester: _DID | None = Field(default=None, description="Only what this principal asked.")
@@ -211,7 +215,9 @@ def _deliverable(call: Call, target: str) -> None:
     if target == call.caller.user:
         return
     verdict = access.by_proof(call, "hitl/request", f"{target}/h/")
-    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)} - {target, *call.world.dids}
+    heard_of = {call.caller.did, *(token.iss for token in verdict.chain)}
+    heard_of |= ledger.grantors(call.tx, [token.hash for token in verdict.chain])
+    heard_of -= {target, *call.world.dids}
     if not verdict or blocks.any_blocked(call.tx, target, heard_of):
         raise Forbidden(f"Access denied: hitl/request on {target}/h/ - no proof presented covers it")
     if not users.registered(call.tx, target):
@@ -224,9 +230,9 @@ def _has_room(call: Call, target: str) -> None:
         posted = requests.posted_since(call.tx, maker, call.now - _MINUTE)
         if posted >= limits.posts_per_minute:
             raise TooFast(f"At most {limits.posts_per_minute} requests a minute (posts_per_minute)", 60)
-    if requests.open_by_maker(call.tx, maker) >= limits.open_per_requester:
+    if requests.open_by_maker(call.tx, maker, call.now) >= limits.open_per_requester:
         raise TooManyOpen(f"You have as many open requests as you may: {limits.open_per_requester}")
-    if requests.open_by_owner(call.tx, target) >= limits.open_per_inbox:
+    if requests.open_by_owner(call.tx, target, call.now) >= limits.open_per_inbox:
         raise TooManyOpen(f"That inbox has as many open requests as it may: {limits.open_per_inbox}")
 
 
@@ -281,8 +287,9 @@ OPERATIONS = (
         name="HITL Request",
         description=(
             "Ask a person. The request lands in their inbox and the job waits (INPUT_REQUIRED) until they "
-            "answer, reject it, or it expires. Asks are text, approval, choice or checkboxes; an approval "
-            "and an option may offer grants, which the person confers by echoing them. Agents cannot answer."
+            "answer, reject it, or it expires. Asks are text, approval, choice, checkboxes or token (a UCAN "
+            "that the person signs); an approval and an option may offer grants, which the person confers "
+            "by echoing them. Agents cannot answer."
         ),
         input=RequestInput,
         output=RequestOutput,

@@ -1,4 +1,15 @@
-"""What an agent should know before it asks: served at `v/skills/agents/hitl` for a model to read."""
+"""What an agent should know before it asks, served at `v/skills/agents/hitl` for a model to read;
+and what each adapter is for, at `v/info/adapters`.
+"""
+
+ADAPTERS = {
+    "hitl": "Ask people for decisions, answer them, and say whom not to hear from.",
+    "ucan": "Confer capabilities as signed tokens; verify, list and revoke them.",
+    "covia": "Read what is yours or was opened to you by path, and write documents below w/.",
+    "agent": "Enrol agents that work in your namespace, bind their keys, and revoke them.",
+    "user": "Give people an inbox; their keys and sign-ins. Mostly for the operator.",
+    "audit": "Read the audit chain of an inbox.",
+}
 
 _RULES = """\
 Ask a person when a decision is theirs: money, publishing, deleting, or authority that you do not have.

@@ -33,7 +33,9 @@ class IssueInput(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     aud: str = Field(description="Who may use the token: a DID.")
-    att: list[CapabilityShape] = Field(min_length=1, max_length=_MOST)
+    att: list[CapabilityShape] = Field(
+        min_length=1, max_length=_MOST, description="What the token confers; it is yours to give."
+    )
     exp: int = Field(description="When it ends, in unix seconds.")
 
 
@@ -48,8 +50,10 @@ class RevokeInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    token: str | None = None
-    hash: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    token: str | None = Field(default=None, description="The token itself.")
+    hash: str | None = Field(
+        default=None, pattern="^[0-9a-f]{64}$", description="Or its hash, as `ucan:list` gives it."
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "RevokeInput":
@@ -69,8 +73,10 @@ class ListInput(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    cursor: str | None = Field(default=None, pattern="^[0-9]{1,15}-[0-9a-f]{64}$")
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
+    cursor: str | None = Field(
+        default=None, pattern="^[0-9]{1,15}-[0-9a-f]{64}$", description="The `cursor` of the page before."
+    )
 
 
 class MintShape(BaseModel):
@@ -96,9 +102,9 @@ class VerifyInput(BaseModel):
 
     model_config = ConfigDict(strict=True, populate_by_name=True)
 
-    token: str
-    with_: str | None = Field(default=None, alias="with")
-    can: str | None = None
+    token: str = Field(description="The token, as a JWT.")
+    with_: str | None = Field(default=None, alias="with", description="The resource it is to be used on.")
+    can: str | None = Field(default=None, description="The ability it is to be used for.")
     aud: str | None = Field(default=None, description="Who would present it; the caller when absent.")
 
 
@@ -230,6 +236,7 @@ OPERATIONS = (
         handler=check,
         callers=ASKERS,
         read_only=True,
+        hidden=frozenset({"token"}),
     ),
     Operation(
         path="v/ops/ucan/revoke",

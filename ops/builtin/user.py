@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inbox import audit, events
-from ucan.did import agent_id_of, is_did, managed_by, managed_did
+from ucan.chain import is_did_key
+from ucan.did import agent_id_of, is_did, managed_by, managed_did, public_key
 from ucan.errors import UcanError
 from ucan.jwt import sign
 
@@ -26,8 +27,8 @@ class CreateInput(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    username: str | None = None
-    did: str | None = None
+    username: str | None = Field(default=None, description="A name for a user whom the venue manages.")
+    did: str | None = Field(default=None, description="Or the DID of a user who brings their own.")
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "CreateInput":
@@ -48,8 +49,8 @@ class ListInput(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    limit: int = Field(default=100, ge=1, le=1_000)
-    cursor: str | None = None
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
+    cursor: str | None = Field(default=None, description="The `cursor` of the page before.")
 
 
 class UserShape(BaseModel):
@@ -79,7 +80,7 @@ class WhoseInput(BaseModel):
 class SignOutInput(WhoseInput):
     """Which sign-in; all of them when absent."""
 
-    jti: str | None = None
+    jti: str | None = Field(default=None, description="The sign-in's `jti`.")
 
 
 class SignOutOutput(BaseModel):
@@ -91,7 +92,7 @@ class SignOutOutput(BaseModel):
 class BindInput(WhoseInput):
     """A JWT by the key (`iss` its did:key, `sub` the user, `aud` this venue), to prove it."""
 
-    proof: str
+    proof: str = Field(description="That JWT.")
 
 
 class UnbindInput(WhoseInput):
@@ -175,7 +176,17 @@ def _brought(call: Call, did: str) -> str:
         raise BadInput("did: a managed user is created by name")
     if bindings.is_bound(call.tx, did):
         raise BadInput("did: that key speaks for somebody else here")
+    _check_key(did)
     return did
+
+
+def _check_key(did: str) -> None:
+    """A did:key that is no key, or one that anybody can sign for, is nobody's."""
+    if is_did_key(did):
+        try:
+            public_key(did)
+        except UcanError as error:
+            raise refused(error, "did") from error
 
 
 def _whose(call: Call, user: str | None) -> str:

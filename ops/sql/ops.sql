@@ -109,6 +109,9 @@ WHERE j.adapter = 'hitl:request' AND j.status = 'INPUT_REQUIRED' AND r.id IS NUL
 SELECT r.id FROM request AS r LEFT JOIN job AS j ON j.id = r.id AND j.status = 'INPUT_REQUIRED'
 WHERE r.status = 'open' AND j.id IS NULL ORDER BY r.id
 
+-- name: job.latest
+SELECT MAX(updated) AS at FROM job
+
 -- name: job_state.head
 SELECT seq, hash FROM job_state WHERE job = :job ORDER BY seq DESC LIMIT 1
 

@@ -1,4 +1,4 @@
-"""The scenarios: where they are, which our decisions overrule, and which wait for something."""
+"""The scenarios: where they are, and which our decisions overrule."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,6 @@ OVERRULED: Mapping[str, str] = {
 }
 """Scenarios that a decision of the design overrules, each with a counterpart in test_overruled."""
 
-WAITING: Mapping[str, str] = {
-    "IR-05": "waits for the command line: venue inbox show",
-    "IR-06": "waits for the command line: venue inbox show",
-    "IR-08": "waits for the command line: venue inbox answer",
-}
-"""Scenarios of a client that does not exist yet."""
-
 
 def scenarios(path: Path = SCENARIOS) -> Sequence[Mapping[str, Any]]:
     """Every scenario of a file."""
@@ -31,5 +24,5 @@ def scenarios(path: Path = SCENARIOS) -> Sequence[Mapping[str, Any]]:
 
 
 def played(path: Path = SCENARIOS) -> Sequence[Mapping[str, Any]]:
-    """The scenarios of a file that are played: all but those listed above."""
-    return [one for one in scenarios(path) if one["id"] not in {*OVERRULED, *WAITING}]
+    """The scenarios of a file that are played: all but those that are overruled."""
+    return [one for one in scenarios(path) if one["id"] not in OVERRULED]

@@ -15,12 +15,12 @@ from .expectations import PARALLEL_WORDS, Seen, check, check_words
 from .matchers import match
 from .replies import Reply
 from .stage import HOME, Stage
-from .steps import Act, federation, machine, perform, protocol, tokens
+from .steps import Act, client, federation, machine, perform, protocol, tokens
 
 _SCENARIO_WORDS = {"id", "area", "title", "given", "steps", "source", "covers", "decision"}
 _STEP_WORDS = {"as", "op", "input", "expect", "save", "ucans", "transport", "background", "after"}
 _BACKGROUND = {"jobs.sse": protocol.jobs_sse_in_background}
-_MODULES = (federation, machine, protocol, tokens)
+_MODULES = (client, federation, machine, protocol, tokens)
 """The modules whose import registers the steps."""
 
 _NO_ACCOUNT = ("harness", "clock", "raw")

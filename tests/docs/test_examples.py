@@ -27,6 +27,7 @@ def _environment(venue: Served) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "VENUE_URL": venue.url,
         "VENUE_PASSPHRASE": "correct horse",
+        "VENUE_TOKEN_FILE": "helper.token",
     }
 
 
@@ -61,6 +62,4 @@ def test_agent_and_owner_of_the_readme_meet(venue: Served, tmp_path: Path) -> No
                 break
         printed, _ = agent.communicate(timeout=60)
     assert ":g:helper asks: Ship 1.4.0?" in told
-    assert printed.startswith(
-        "{'ship': True} [{'can': 'crud/write', 'lifetime': 3600, 'with': 'w/releases/'}]"
-    )
+    assert printed.startswith("ship=True [{'can': 'crud/write', 'lifetime': 3600, 'with': 'w/releases/'}]")

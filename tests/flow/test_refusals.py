@@ -432,6 +432,8 @@ def test_bearer_of_a_second_venue(tmp_path_factory: pytest.TempPathFactory, owne
         ("POST", "/api/v1/run", {"json": {"operation": "v/ops/ucan/verify", "input": {"token": "x"}}}),
         ("POST", "/api/v1/run", {"json": {"operation": "v/ops/agent/enrol", "input": {"agentId": "x"}}}),
         ("POST", "/api/v1/run", {"json": {"operation": "v/ops/agent/list"}}),
+        ("POST", "/api/v1/invoke", {"json": {"operation": "v/ops/covia/read", "input": {"path": "v/ops"}}}),
+        ("GET", "/api/v1/assets", {}),
         ("GET", f"/api/v1/jobs/{'0' * 32}", {}),
         ("GET", f"/api/v1/jobs/{'0' * 32}/sse", {}),
         ("PUT", f"/api/v1/jobs/{'0' * 32}/cancel", {}),

@@ -43,7 +43,7 @@ def leaves(root: type[errors.GateError]) -> Iterator[type[errors.GateError]]:
 
 
 def test_every_error_has_a_code_and_an_example() -> None:
-    ours = set(leaves(errors.GateError)) - {GateTaskCancelled}
+    ours = {each for each in leaves(errors.GateError) if each.__module__ == errors.__name__}
     assert {each.code for each in ours} == set(EXAMPLES)
     assert {type(error) for error in EXAMPLES.values()} == ours
     assert all(error.code == code for code, error in EXAMPLES.items())

@@ -12,17 +12,19 @@ from gate_stores import SOON
 from inbox import gates
 from inbox.gates.errors import GateError
 from inbox.gates.sqlite import SqliteGateStore
+from tests.harness.inboxes import asked
+from tests.harness.served import Served
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = PROJECT / "docs" / "examples"
 PAGE = (PROJECT / "docs" / "gates.md").read_text()
 
 
-def start(name: str, directory: Path) -> subprocess.Popen[str]:
+def start(name: str, directory: Path, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, str(EXAMPLES / name)],
         cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONWARNINGS": "error"},
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONWARNINGS": "error", **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -72,3 +74,29 @@ def test_the_page_names_every_error_and_its_code() -> None:
 def test_the_page_names_every_call() -> None:
     calls = {name for name in gates.__all__ if name.islower()}
     assert {name for name in calls if f"`{name}" not in PAGE} == set()
+
+
+def test_an_agent_step_in_a_persons_inbox(tmp_path: Path) -> None:
+    """The same step as above, with another store; the program is killed once while it waits."""
+    with Served(tmp_path / "data") as served:
+        ada = served.owner()
+        environment = {"VENUE_URL": served.url, "VENUE_TOKEN": served.agent(ada).token}
+        first = start("gates_inbox.py", tmp_path, **environment)
+        records = asked(ada, 2)
+        first.kill()
+        first.communicate()
+        docs, code = sorted(records, key=lambda record: record["title"], reverse=True)
+        ada.respond(docs["id"], answers={"decision": "merge"}).ok()
+        ada.respond(code["id"], "reject", comment="not yet").ok()
+        assert said(start("gates_inbox.py", tmp_path, **environment)) == "merge hold\n"
+
+
+def test_only_the_store_is_another() -> None:
+    """The step itself is letter for letter the one that waits on a file, but for what a rejection brings."""
+    files = [(EXAMPLES / name).read_text() for name in ("gates_agent.py", "gates_inbox.py")]
+    steps = [
+        re.findall(r"^async def ask.*?(?=^    except)", text, flags=re.DOTALL | re.MULTILINE)
+        for text in files
+    ]
+    assert steps[0] == steps[1]
+    assert len(steps[0]) == 1

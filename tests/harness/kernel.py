@@ -12,7 +12,7 @@ from inbox.events import Bells
 from inbox.store.base import Transaction
 from inbox.store.sqlfile import Statement
 from inbox.store.sqlite import SqliteDatabase
-from ops import sweep, users
+from ops import agents, sweep, users
 from ops.desk import Desk
 from ops.invoke import Invoker
 from ops.model import Call, Caller, Job, Kind, World
@@ -51,9 +51,11 @@ class Kernel:
         return millis(self.clock())
 
     def register(self, tx: Transaction) -> None:
-        """Give three persons an inbox."""
+        """Give three persons an inbox, and each an agent."""
         for number in (1, 2, 3):
-            users.register(tx, self.person(number).did, self.now)
+            did = self.person(number).did
+            users.register(tx, did, self.now)
+            agents.enrol(tx, did, "helper", None, self.now)
 
     def person(self, number: int) -> Caller:
         """A registered person."""

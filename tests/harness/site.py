@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from fastapi import FastAPI
 
 from inbox.clock import Clock
 from inbox.store.base import Database
+from ops.model import Operation
 from ucan.keys import Ed25519Signer
 from venue.app import OPERATIONS, create_app, open_database, signer_for
 from venue.config import Settings
+from venue.didweb import Fetch
 
 from .operations import TEST_OPERATIONS
 
@@ -54,16 +56,24 @@ class Site:
         """The venue's own key, under its DID."""
         return signer_for(self.read_settings(), seed_of(self.name))
 
-    def build(self, clock: Clock, wrap: Callable[[Database], Database] = lambda db: db) -> FastAPI:
-        """The venue itself, through the composition root that ships, with a clock and operations of ours."""
+    def build(
+        self,
+        clock: Clock,
+        wrap: Callable[[Database], Database] = lambda db: db,
+        operations: Sequence[Operation] = (*OPERATIONS, *TEST_OPERATIONS),
+        fetch: Fetch | None = None,
+    ) -> FastAPI:
+        """The venue itself, through the composition root that ships, with a clock, a web and operations of
+        ours.
+        """
         self.data.mkdir(parents=True, exist_ok=True)
         return create_app(
             self.read_settings(),
             db=wrap(open_database(self.database)),
             signer=self.signer(),
             clock=clock,
-            fetch=no_web,
-            operations=(*OPERATIONS, *TEST_OPERATIONS),
+            fetch=fetch or no_web,
+            operations=operations,
         )
 
     def to_json(self) -> str:

@@ -64,7 +64,10 @@ class Served:
     def __init__(self, thread: LoopThread, app: FastAPI) -> None:
         self.app = app
         self._thread = thread
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        )  # else Nagle stays on
+        listener.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         started: Future[None] = Future()
         self._ended = thread.start(self._serve(listener, started))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inbox.asks import triggered_offers
@@ -170,6 +170,7 @@ _OFFERS = st.lists(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 @given(offers=_OFFERS, echoes=_OFFERS, approved=st.booleans())
 def test_never_more_than_offered_triggered_and_echoed(offers: Any, echoes: Any, approved: bool) -> None:
     """Whatever is offered, answered and echoed: the grants are a part of all three, each once."""

@@ -188,11 +188,29 @@ def test_pages_and_counts(within: Within) -> None:
                 after = seen[-1]
             assert seen == [request.id for request in made]
             assert requests.count(tx, OWNER) == 7
-            assert requests.count(tx, OWNER, status=Status.OPEN) == requests.open_by_owner(tx, OWNER) == 6
+            assert requests.count(tx, OWNER, status=Status.OPEN) == 6
+            assert requests.open_by_owner(tx, OWNER, NOW) == requests.open_by_maker(tx, OWNER, NOW) == 6
             assert requests.count(tx, OWNER, requester="did:key:z6MkOther") == 0
-            assert requests.open_by_maker(tx, OWNER) == 6
             assert requests.keys(tx, OWNER, requester=None, offset=5, limit=9) == seen[5:]
 
         await venue.db.write(work)
+
+    within(scenario)
+
+
+def test_what_is_overdue_takes_no_place(within: Within) -> None:
+    """From the instant of its deadline on, whether or not anybody has noticed (D17, D22)."""
+
+    async def scenario(venue: Kernel) -> None:
+        def work(tx: Transaction) -> list[tuple[int, int]]:
+            for timeout in (10, None):
+                requests.insert(tx, posted(timeout))
+            instants = (NOW + 9_999, NOW + 10_000)
+            return [
+                (requests.open_by_owner(tx, OWNER, now), requests.open_by_maker(tx, OWNER, now))
+                for now in instants
+            ]
+
+        assert await venue.db.write(work) == [(2, 2), (1, 1)]
 
     within(scenario)

@@ -33,13 +33,6 @@ class Person:
         return self.auth.did
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A venue with its default settings."""
-    with Served(tmp_path_factory.mktemp("sdk")) as venue:
-        yield venue
-
-
 @pytest.fixture
 def ada(served: Served) -> Iterator[Person]:
     """Who answers."""

@@ -98,3 +98,17 @@ def test_a_link_is_for_one_user(browser: Browser, site: Served, spoil: str) -> N
         expect(mallory.page.get_by_role("heading", name="This link does not work")).to_be_visible()
     assert _operator(site, "keys", "judy") == ""
     assert _operator(site, "keys", "ivan") == ""
+
+
+def test_a_revoked_key_is_told_that_it_is_not_signed_in(browser: Browser, site: Served) -> None:
+    """The open page notices by itself: not an empty inbox, and not one that cannot be reached."""
+    _operator(site, "add", "lee")
+    with Person(browser, site) as lee:
+        lee.page.goto(_link(site, "lee"))
+        lee.page.get_by_role("button", name="Yes, that is me").click()
+        expect(lee.page.locator(".connection")).to_have_text("Live")
+        key = _operator(site, "keys", "lee")
+        _operator(site, "keys", "lee", "--revoke", key)
+        heading = lee.page.get_by_role("heading", name="You are not signed in")
+        expect(heading).to_be_visible(timeout=30_000)
+        expect(lee.page.locator("main")).to_contain_text(key)

@@ -2,7 +2,7 @@
 
 import typer
 
-from . import audit, demo, key, serve, token, user
+from . import agent, ask, audit, demo, doctor, inbox, job, key, serve, settings, token, user
 
 app = typer.Typer(
     help="A venue: software agents ask people for decisions and for authority.",
@@ -12,6 +12,12 @@ app = typer.Typer(
 )
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
+app.command("ask")(ask.ask)
+app.command("config")(settings.show)
+app.command("doctor")(doctor.doctor)
+app.add_typer(inbox.app, name="inbox")
+app.add_typer(job.app, name="job")
+app.add_typer(agent.app, name="agent")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
 app.add_typer(token.app, name="token")

@@ -20,7 +20,6 @@ from ops.registry import Registry
 from ops.units import Units
 
 from .. import config, keyfile
-from ..app import OPERATIONS, build_world, claim, open_database, signer_for
 from ..didweb import DidWeb, fetch_public
 
 T = TypeVar("T")
@@ -34,6 +33,8 @@ class Local:
     """A venue's data directory, opened by its operator; a server may be serving from it meanwhile."""
 
     def __init__(self, db: SqliteDatabase, world: World) -> None:
+        from ..app import OPERATIONS  # noqa: PLC0415 - as below
+
         self._db = db
         self._world = world
         self._invoker = Invoker(Units(db, world), Registry(OPERATIONS, world.dids))
@@ -69,6 +70,13 @@ def print_json(value: Any) -> None:
 
 
 async def _opened(settings: config.Settings, work: Callable[[Local], Awaitable[T]]) -> T:
+    from ..app import (  # noqa: PLC0415 - half of the start; the commands over HTTP need none of it
+        build_world,
+        claim,
+        open_database,
+        signer_for,
+    )
+
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     signer = signer_for(settings, keyfile.venue_seed(settings.data))
     world = build_world(

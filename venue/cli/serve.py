@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .. import config, keyfile, log, server
-from ..app import create_app, open_database, signer_for
+from .. import config, keyfile, log
 
 
 def serve(
@@ -28,6 +27,9 @@ def serve(
     ] = False,
 ) -> None:
     """Serve a venue until it is told to stop."""
+    from .. import server  # noqa: PLC0415 - half of the start; the other commands need none of it
+    from ..app import create_app, open_database, signer_for  # noqa: PLC0415
+
     log.configure(sys.stderr)
     try:
         settings = config.load(

@@ -1,4 +1,4 @@
-"""`venue token`: look into tokens, judge them and sign them, without a server (D33)."""
+"""`venue token`: look into tokens, judge and sign them, without a server; and revoke them at one (D33)."""
 
 import re
 import secrets
@@ -20,10 +20,13 @@ from ucan.verify import Roots, Verdict, authorise, rights_of
 from ucan.verify import verify as verify_token
 
 from .. import keyfile
+from .connection import Connection, Usage, connected
 from .key import opened
 from .local import JsonOption, print_json
 
-app = typer.Typer(help="Inspect, verify and issue capability tokens, without a server.", no_args_is_help=True)
+app = typer.Typer(
+    help="Inspect, verify and issue capability tokens without a server; revoke them.", no_args_is_help=True
+)
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _STDIN = "-"
@@ -113,6 +116,31 @@ def issue(
     except (UcanError, keyfile.KeyFileError) as error:
         raise _refused(f"{error}", 1) from None
     typer.echo(token)
+
+
+@app.command()
+@connected
+def revoke(
+    connection: Connection,
+    token: Annotated[str | None, typer.Argument(help="The token; - reads it from standard input.")] = None,
+    token_hash: Annotated[
+        str | None, typer.Option("--hash", help="Or the hash of one that the venue signed.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Revoke a token at its venue, and everything that rests on it, at once and for good.
+
+    Example: venue token revoke - < leaked.jwt
+    """
+    if (token is None) == (token_hash is None):
+        raise Usage("a token, or --hash HASH")
+    venue = connection.open()
+    given = None if token is None else _given(token)
+    fell = venue.revoke(token=given) if given is not None else venue.revoke(hash=token_hash)
+    if as_json:
+        print_json({"revoked": fell})
+        return
+    typer.echo("\n".join(fell) if fell else "It was revoked before.")
 
 
 def _print_verdict(verdict: Verdict, roots: Roots, *, as_json: bool) -> None:

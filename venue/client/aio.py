@@ -1,86 +1,74 @@
 """`AsyncVenue`: everything a client can do, in asyncio (D34)."""
 
 import asyncio
-import json
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from urllib.parse import quote
 
-import httpx
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel
 
 from inbox.clock import Clock, system_clock
 
-from .errors import AskCancelled, AskExpired, AskRejected, Refused, VenueError
-from .forms import Grants, answer_of, asks_of
-from .http import PATIENCE, Http
-from .identity import base_url, credential
-from .models import Answered, Record, Summary
+from .asked import ENDED, Asked
+from .errors import Refused, TooFast, Unreachable, VenueError, VenueFault
+from .forms import Asks, Form, Grants, answer_of, asks_of
+from .identity import PATIENCE, Key, Token, base_url, credential, expected_did
+from .models import Answered, Change, Page, Record, Summary
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import httpx
+
 M = TypeVar("M", bound=BaseModel)
-Form = type[BaseModel] | Sequence[Mapping[str, Any]]
 
-_REJECTED = "HITL request rejected"
-_EXPIRED = "HITL request expired"
-_ENDED = ("COMPLETE", "FAILED", "CANCELLED")
-_PAUSE = 0.5
-
-
-class Asked(Generic[T]):
-    """A question that was asked: wait for it here, or later, or in another process by its `id`."""
-
-    def __init__(self, venue: "AsyncVenue", request_id: str, form: Form | None) -> None:
-        self.id = request_id
-        self.answered: Answered | None = None
-        self._venue = venue
-        self._form = form
-
-    async def wait(self, timeout: float | None = None) -> T:
-        """The answer. Raises AskRejected, AskExpired, AskCancelled; TimeoutError after `timeout` seconds.
-
-        Giving up, by the timeout or by cancellation, leaves the question as it is. `answered` holds the rest
-        of what came: remarks, what was conferred, and the token.
-        """
-        async with asyncio.timeout(timeout):
-            job = await self._venue.wait_for_job(self.id)
-        self.answered = _outcome(job)
-        if isinstance(self._form, type):
-            return answer_of(self._form, self.answered.answers)  # type: ignore[return-value]
-        return self.answered  # type: ignore[return-value]
-
-    async def cancel(self, reason: str | None = None) -> None:
-        """Withdraw the question. One that was settled before stays as it was settled."""
-        await self._venue.cancel(self.id, reason)
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 5.0
 
 
 class AsyncVenue:
-    """A venue, as one caller sees it. Use it with `async with`, or close it."""
+    """A venue, as one caller sees it. Use it with `async with`, or close it.
+
+    `caller` is the DID of that caller, None for nobody.
+    """
 
     def __init__(
         self,
         url: str | None = None,
         *,
-        token: str | None = None,
-        key: Ed25519PrivateKey | Path | str | None = None,
+        token: Token | None = None,
+        key: Key | None = None,
         passphrase: str | None = None,
         subject: str | None = None,
         did: str | None = None,
         patience: float = PATIENCE,
         clock: Clock = system_clock,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+        user_agent: str | None = None,
     ) -> None:
-        """Connect to `url` (or VENUE_URL), as an agent by `token` or as a person by `key` (or VENUE_TOKEN,
-        VENUE_KEY).
+        """Connect to `url` (or VENUE_URL): as an agent by `token`, itself or the path of its file, or as a
+        person by `key` (or VENUE_TOKEN, VENUE_TOKEN_FILE, VENUE_KEY with VENUE_PASSPHRASE).
 
-        `did` is the venue that is expected there; `patience` how many seconds a venue that cannot be reached
-        is tried.
+        `did` (or VENUE_DID) is the venue that is expected there; a token names its own. `patience` is for how
+        many seconds a call is tried again while the venue is away, slow or busy. Raises BadSettings.
         """
+        from .http import Http  # noqa: PLC0415 - importing the client loads no HTTP
+
         found = credential(clock, token=token, key=key, passphrase=passphrase, subject=subject)
-        self._http = Http(base_url(url), found, clock, did=did, patience=patience, transport=transport)
+        self.caller = found.did
+        self._http = Http(
+            base_url(url),
+            found,
+            clock,
+            did=expected_did(did, found),
+            patience=patience,
+            transport=transport,
+            user_agent=user_agent,
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._http.base}>"
 
     async def __aenter__(self) -> "AsyncVenue":
         return self
@@ -95,7 +83,7 @@ class AsyncVenue:
         await self._http.close()
 
     async def did(self) -> str:
-        """The venue's DID. Raises WrongVenue when another was expected."""
+        """The venue's DID. Raises WrongVenue when another was expected, NotAVenue for something else."""
         return await self._http.did()
 
     @overload
@@ -132,7 +120,7 @@ class AsyncVenue:
     async def ask(
         self,
         title: str,
-        form: Sequence[Mapping[str, Any]],
+        form: Asks,
         *,
         to: str | None = None,
         description: str | None = None,
@@ -146,7 +134,7 @@ class AsyncVenue:
     async def ask(
         self,
         title: str,
-        form: Sequence[Mapping[str, Any]],
+        form: Asks,
         *,
         to: str | None = None,
         description: str | None = None,
@@ -172,31 +160,68 @@ class AsyncVenue:
         """Ask a person, and wait for the answer.
 
         `form` is a pydantic model, whose instance comes back, or a list of asks, which brings an `Answered`.
-        `to` is whose inbox, one's own when absent; `timeout` the seconds until the request expires; `grants`
-        what each choice offers to confer; `key` an idempotency key, without which one is made for this call:
-        however often the connection drops, it is asked once. With `wait=False` a handle comes back at once.
+        `to` is whose inbox, one's own user's when absent; `timeout` the seconds until the request expires;
+        `grants` what each choice offers to confer; `ucans` are proofs, where somebody else's inbox needs one.
+        However often the connection drops, this is asked once; with a `key` of your own it is asked once over
+        all attempts of all processes. With `wait=False` a handle comes back at once.
 
-        Raises BadForm, Refused, Unreachable, and what `Asked.wait` raises.
+        Raises BadForm, Refused, Unreachable, WrongVenue, and what `Asked.wait` raises.
         """
-        asks = asks_of(form, grants) if isinstance(form, type) else list(form)
+        asks = asks_of(form, grants)
         said = {"title": title, "asks": asks, "description": description, "timeout": timeout, "user": to}
-        job = await self._post(
-            "invoke",
-            "v/ops/hitl/request",
-            {name: value for name, value in said.items() if value is not None},
-            ucans,
-            key or secrets.token_hex(16),
-        )
-        asked: Asked[Any] = Asked(self, str(job["id"]).removeprefix("0x"), form)
+        data = {name: value for name, value in said.items() if value is not None}
+        job = await self.invoke("v/ops/hitl/request", data, ucans=ucans, key=key)
+        asked = self._asked(str(job["id"]), form)
         return await asked.wait() if wait else asked
 
-    def attach(self, request_id: str, form: type[M]) -> Asked[M]:
+    @overload
+    def attach(self, request_id: str) -> Asked[Answered]: ...
+
+    @overload
+    def attach(self, request_id: str, form: type[M]) -> Asked[M]: ...
+
+    def attach(self, request_id: str, form: type[BaseModel] | None = None) -> Asked[Any]:
         """The handle of a question that was asked before, perhaps by a process that is gone."""
-        return Asked(self, request_id, form)
+        return self._asked(request_id, form)
+
+    def _asked(self, request_id: str, form: Form | None) -> Asked[Any]:
+        read: Callable[[Answered], Any] = partial(answer_of, form) if isinstance(form, type) else _whole
+        return Asked(self, request_id.removeprefix("0x"), read)
 
     async def inbox(self, status: str | None = "open") -> list[Summary]:
         """What waits in one's own inbox, or what stands otherwise, oldest first; every page of it."""
-        return [item async for item in self._pages(status)]
+        found: list[Summary] = []
+        cursor: str | None = None
+        while True:
+            page = await self.page(status, cursor=cursor, limit=1_000)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def page(self, status: str | None = "open", *, cursor: str | None = None, limit: int = 100) -> Page:
+        """One page of one's own inbox, oldest first."""
+        wanted = {"status": status, "cursor": cursor, "limit": limit}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return Page.model_validate(await self.run("v/ops/hitl/list", given))
+
+    async def feed(self) -> AsyncIterator[Change]:
+        """What changes in one's own inbox, for ever: `resync` at first and whenever something may have been
+        missed, `lost` when the connection ended. Raises Refused; a venue that cannot be reached is tried
+        again, with a pause.
+        """
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with self._http.events("inbox/sse") as events:
+                    async for event, data in events:
+                        pause = _FIRST_PAUSE
+                        yield Change.model_validate({"kind": event, **data})
+            except (Unreachable, TooFast, VenueFault):
+                pass
+            yield Change(kind="lost", version=0)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def record(self, request_id: str) -> Record:
         """A whole request of one's own inbox. Raises Refused (`not_found`)."""
@@ -208,17 +233,17 @@ class AsyncVenue:
     async def answer(
         self,
         request_id: str,
-        answers: Mapping[str, Any],
+        answers: Mapping[str, object],
         *,
-        grants: Sequence[Mapping[str, Any]] = (),
+        grants: Sequence[Mapping[str, object]] = (),
         comments: Mapping[str, str] | None = None,
         comment: str | None = None,
         digest: str | None = None,
     ) -> None:
         """Answer a request of one's own inbox. `grants` echoes what is to be conferred: nothing else is.
 
-        `digest` is that of the record that was shown. Raises Refused (`not_open`, `expired`, `stale_digest`,
-        …).
+        `digest` is that of the record that was shown. Raises Settled when it was settled before, Refused
+        (`stale_digest`, …).
         """
         said = {"answers": dict(answers), "grants": [dict(grant) for grant in grants], "comments": comments}
         await self._respond(request_id, "answer", {**said, "comment": comment, "digest": digest})
@@ -230,9 +255,13 @@ class AsyncVenue:
     async def cancel(self, request_id: str, reason: str | None = None) -> None:
         """Withdraw a question of one's own."""
         body = {"reason": reason} if reason is not None else None
-        await self._http.call("PUT", f"jobs/{request_id}/cancel", json=body, repeat=True)
+        await self._http.call("PUT", f"{_job_path(request_id)}/cancel", json=body)
 
-    async def issue(self, audience: str, capabilities: Sequence[Mapping[str, Any]], exp: int) -> str:
+    async def receipt(self, request_id: str) -> str:
+        """The venue's signed receipt of how a request was settled, a JWT. Raises Refused (`not_found`)."""
+        return str((await self._http.call("GET", f"{_job_path(request_id)}/receipt"))["receipt"])
+
+    async def issue(self, audience: str, capabilities: Sequence[Mapping[str, object]], exp: int) -> str:
         """Have the venue sign a token over what is one's own, until `exp` (unix seconds)."""
         data = {"aud": audience, "att": [dict(capability) for capability in capabilities], "exp": exp}
         return str((await self.run("v/ops/ucan/issue", data))["token"])
@@ -250,75 +279,67 @@ class AsyncVenue:
             raise VenueError(f"The value at {path} is too large to read whole: {found['valueBytes']} bytes")
         return found["value"]
 
-    async def write(self, path: str, value: Any, *, ucans: Sequence[str] = ()) -> None:
+    async def write(self, path: str, value: object, *, ucans: Sequence[str] = ()) -> None:
         """Write a value below `w/`."""
         await self.run("v/ops/covia/write", {"path": path, "value": value}, ucans=ucans)
 
-    async def run(self, operation: str, data: Mapping[str, Any], *, ucans: Sequence[str] = ()) -> Any:
+    async def run(self, operation: str, data: Mapping[str, object], *, ucans: Sequence[str] = ()) -> Any:
         """Run any operation and return its output."""
-        return await self._post("run", operation, dict(data), ucans, secrets.token_hex(16))
+        return await self._post("run", operation, data, ucans, None)
+
+    async def invoke(
+        self,
+        operation: str,
+        data: Mapping[str, object],
+        *,
+        ucans: Sequence[str] = (),
+        key: str | None = None,
+    ) -> dict[str, Any]:
+        """Start any operation as a job, and return that job. What was started under a `key` is there once."""
+        job: dict[str, Any] = await self._post("invoke", operation, data, ucans, key)
+        return job
 
     async def job(self, job_id: str) -> dict[str, Any]:
         """A job as it stands."""
-        found: dict[str, Any] = await self._http.call("GET", f"jobs/{job_id}")
+        found: dict[str, Any] = await self._http.call("GET", _job_path(job_id))
         return found
 
     async def wait_for_job(self, job_id: str) -> dict[str, Any]:
         """A job once it is finished, by its stream; by asking again, wherever a stream ends early or is not
         to be had.
         """
-        pause = _PAUSE
+        pause = _FIRST_PAUSE
         while True:
             try:
-                async for job in self._job_stream(job_id):
-                    pause = _PAUSE
-                    if job["status"] in _ENDED:
-                        return job
-            except (httpx.HTTPError, ValueError):
-                pass  # a dropped connection or a venue that restarts: ask, and stream again
+                async with self._http.events(f"{_job_path(job_id)}/sse") as events:
+                    async for _, job in events:
+                        pause = _FIRST_PAUSE
+                        if job.get("status") in ENDED:
+                            return job
+            except (Unreachable, Refused):
+                pass  # no stream, or no longer: the answer below says whether there is more to it
             job = await self.job(job_id)
-            if job["status"] in _ENDED:
+            if job["status"] in ENDED:
                 return job
             await asyncio.sleep(pause)
-            pause = min(pause * 2, 10.0)
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _job_stream(self, job_id: str) -> AsyncIterator[dict[str, Any]]:
-        async with self._http.stream(f"jobs/{job_id}/sse", await self._http.headers()) as answer:
-            if answer.is_error:
-                await answer.aread()
-                raise self._http.refusal(answer)
-            async for line in answer.aiter_lines():
-                if line.startswith("data: "):
-                    yield json.loads(line.removeprefix("data: "))
-
-    async def _respond(self, request_id: str, outcome: str, said: Mapping[str, Any]) -> None:
+    async def _respond(self, request_id: str, outcome: str, said: Mapping[str, object]) -> None:
         given = {name: value for name, value in said.items() if value is not None}
         await self.run("v/ops/hitl/respond", {"id": request_id, "outcome": outcome, **given})
 
-    async def _pages(self, status: str | None) -> AsyncIterator[Summary]:
-        cursor: str | None = None
-        while True:
-            wanted = {"status": status, "cursor": cursor, "limit": 1_000}
-            page = await self.run("v/ops/hitl/list", {name: v for name, v in wanted.items() if v is not None})
-            for item in page["items"]:
-                yield Summary.model_validate(item)
-            cursor = page.get("cursor")
-            if cursor is None:
-                return
-
-    async def _post(self, verb: str, operation: str, data: Any, ucans: Sequence[str], key: str) -> Any:
-        body = {"operation": operation, "input": data, **({"ucans": list(ucans)} if ucans else {})}
-        return await self._http.call("POST", verb, json=body, headers={"Idempotency-Key": key}, repeat=True)
+    async def _post(
+        self, verb: str, operation: str, data: Mapping[str, object], ucans: Sequence[str], key: str | None
+    ) -> Any:
+        """A call that may change something carries a key, so that no repetition of it does so twice (D20)."""
+        body = {"operation": operation, "input": dict(data), **({"ucans": list(ucans)} if ucans else {})}
+        headers = {"Idempotency-Key": key if key is not None else secrets.token_hex(16)}
+        return await self._http.call("POST", verb, json=body, headers=headers)
 
 
-def _outcome(job: Mapping[str, Any]) -> Answered:
-    if job["status"] == "COMPLETE":
-        return Answered.model_validate(job["output"])
-    error = str(job.get("error", ""))
-    if job["status"] == "CANCELLED":
-        raise AskCancelled(error)
-    if error == _EXPIRED:
-        raise AskExpired("Nobody answered in time")
-    if error.startswith(_REJECTED):
-        raise AskRejected(error.removeprefix(_REJECTED).removeprefix(": ") or None)
-    raise VenueError(error)
+def _job_path(job_id: str) -> str:
+    return f"jobs/{quote(job_id, safe='')}"
+
+
+def _whole(answered: Answered) -> Answered:
+    return answered

@@ -1,53 +1,80 @@
 """A pydantic model as asks, and the answers as an instance of it (D34). Pure.
 
 bool is an approval, a Literal or an Enum a choice, a set, list or tuple of one of these checkboxes, str a
-text. A field that may be None, or that has a default, need not be answered.
+text. A field that may be None, or that has a default, need not be answered. Asks go by the names of fields,
+never by their aliases.
 """
 
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from .errors import BadForm
-from .models import Offer
+from .errors import BadAnswer, BadForm
+from .models import Answered, Offer
 
 M = TypeVar("M", bound=BaseModel)
-Grants = Mapping[str, Sequence[Offer] | Mapping[str, Sequence[Offer]]]
-"""Offers by field: of a bool a list, of a choice or checkboxes a list for each option by its id."""
+
+Asks: TypeAlias = Sequence[Mapping[str, object]]
+"""Asks as the venue takes them, written out."""
+
+Form: TypeAlias = type[BaseModel] | Asks
+"""What to ask: a model, or asks."""
+
+Grants: TypeAlias = Mapping[str, Sequence[Offer] | Mapping[Any, Sequence[Offer]]]
+"""Offers by field: of a bool a list, of a choice or checkboxes a list for each option that has any."""
 
 _COLLECTIONS = (list, set, frozenset, tuple)
 
 
-def asks_of(model: type[BaseModel], grants: Grants | None = None) -> list[dict[str, Any]]:
-    """The asks that a model's fields amount to, with offers on the choices that trigger them.
+def asks_of(form: Form, grants: Grants | None = None) -> list[dict[str, Any]]:
+    """The asks that a form amounts to, with offers on the choices that trigger them.
 
-    Raises BadForm for a field of another type, and for grants on something that cannot carry them.
+    Raises BadForm for what no ask can carry, and for grants on something that cannot confer them.
     """
+    if not isinstance(form, type):
+        if grants:
+            raise BadForm(
+                "grants: in asks that are written out, offers stand on the asks and options themselves"
+            )
+        return [dict(ask) for ask in form]
+    if not _has_fields(form):
+        raise BadForm(
+            f"{form.__name__} is no model with fields; ask with a pydantic model, or with a list of asks"
+        )
+    if not form.model_fields:
+        raise BadForm(f"{form.__name__} has no fields: there is nothing to ask")
     offered = dict(grants or {})
-    asks = [_ask(name, field, offered.pop(name, None)) for name, field in model.model_fields.items()]
+    asks = [_ask(name, field, offered.pop(name, None)) for name, field in form.model_fields.items()]
     if offered:
-        raise BadForm(f"grants: {model.__name__} has no field {min(offered)!r}")
+        raise BadForm(f"grants: {form.__name__} has no field {min(offered)!r}")
     return asks
 
 
-def answer_of(model: type[M], answers: Mapping[str, Any]) -> M:
-    """The instance that the answers amount to. Raises BadForm when the model itself will not have them."""
+def _has_fields(form: type) -> bool:
+    """Types are not checked when a program runs: `ask("…", bool)` arrives here too."""
+    return issubclass(form, BaseModel) and not issubclass(form, RootModel)
+
+
+def answer_of(model: type[M], answered: Answered) -> M:
+    """The instance that the answers amount to. Raises BadAnswer when the model itself will not have them."""
     values: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        if name in answers:
-            values[field.alias or name] = _value(_bare(field.annotation), answers[name])
-        elif not field.is_required():
-            continue
-        elif _may_be_none(field.annotation):
-            values[field.alias or name] = None
+        if name in answered.answers:
+            values[name] = _value(_bare(field.annotation), answered.answers[name])
+        elif field.is_required() and _may_be_none(field.annotation):
+            values[name] = None
     try:
-        return model.model_validate(values)
+        return model.model_validate(values, by_name=True, by_alias=False)
     except ValidationError as error:
-        raise BadForm(f"The answer does not fit {model.__name__}: {error.error_count()} problems") from error
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        problems = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'all of it'}: {each['msg']}" for each in found
+        )
+        raise BadAnswer(f"The answer does not fit {model.__name__}: {problems}", answered) from None
 
 
 def _ask(name: str, field: FieldInfo, offers: Any) -> dict[str, Any]:
@@ -56,65 +83,72 @@ def _ask(name: str, field: FieldInfo, offers: Any) -> dict[str, Any]:
     prompt = field.description or field.title or name.replace("_", " ").capitalize()
     ask: dict[str, Any] = {"id": name, "prompt": prompt, "required": required}
     if annotation is bool:
-        return _with_offers({**ask, "type": "approval"}, name, offers)
+        return {**ask, "type": "approval", **_approval_grants(name, offers)}
     if annotation is str:
-        return _without_offers({**ask, "type": "text"}, name, offers)
-    if _choices(annotation) is not None:
+        if offers is not None:
+            raise BadForm(f"grants.{name}: a text triggers nothing, and can confer nothing")
+        return {**ask, "type": "text"}
+    if _is_choice(annotation):
         return {**ask, "type": "choice", "options": _options(name, annotation, offers)}
-    if get_origin(annotation) in _COLLECTIONS and _choices(_element(annotation)) is not None:
+    if get_origin(annotation) in _COLLECTIONS and _is_choice(_element(annotation)):
         return {**ask, "type": "checkboxes", "options": _options(name, _element(annotation), offers)}
     raise BadForm(
-        f"{name}: no ask can carry a {annotation}; use bool, str, a Literal or an Enum, or a set of one"
+        f"{name}: no ask can carry {annotation}; use bool, str, a Literal or an Enum, or a set or list of one"
     )
 
 
-def _with_offers(ask: dict[str, Any], name: str, offers: Any) -> dict[str, Any]:
+def _approval_grants(name: str, offers: Any) -> dict[str, Any]:
     if offers is None:
-        return ask
-    if isinstance(offers, Mapping):
+        return {}
+    if isinstance(offers, Mapping | str):
         raise BadForm(f"grants.{name}: an approval takes a list of offers")
-    return {**ask, "grants": list(offers)}
-
-
-def _without_offers(ask: dict[str, Any], name: str, offers: Any) -> dict[str, Any]:
-    if offers is not None:
-        raise BadForm(f"grants.{name}: a text triggers nothing, and can confer nothing")
-    return ask
+    return {"grants": list(offers)}
 
 
 def _options(name: str, annotation: Any, offers: Any) -> list[dict[str, Any]]:
-    by_option = dict(offers or {}) if isinstance(offers, Mapping | None) else None
-    if by_option is None:
+    if not isinstance(offers, Mapping | None):
         raise BadForm(f"grants.{name}: say which option each offer belongs to")
-    options: list[dict[str, Any]] = []
-    for identifier, value in (_choices(annotation) or {}).items():
-        label = value.name.replace("_", " ") if isinstance(value, Enum) else str(value)
-        option: dict[str, Any] = {"id": identifier, "label": label}
+    by_option = {_id_of(key): list(listed) for key, listed in (offers or {}).items()}
+    options: dict[str, dict[str, Any]] = {}
+    for value in _choices(annotation):
+        identifier = _id_of(value)
+        if not identifier or identifier in options:
+            raise BadForm(f"{name}: the option {value!r} has no name of its own")
+        label = value.name.replace("_", " ") if isinstance(value, Enum) else identifier
+        options[identifier] = {"id": identifier, "label": label}
         if identifier in by_option:
-            option["grants"] = list(by_option.pop(identifier))
-        options.append(option)
+            options[identifier]["grants"] = by_option.pop(identifier)
     if by_option:
         raise BadForm(f"grants.{name}: there is no option {min(by_option)!r}")
-    return options
+    if not options:
+        raise BadForm(f"{name}: there is nothing to choose from")
+    return list(options.values())
 
 
 def _value(annotation: Any, answer: Any) -> Any:
     """An answer as the model's own value: options by what they stand for."""
-    choices = _choices(annotation)
-    if choices is not None:
-        return choices.get(answer, answer)
-    if get_origin(annotation) in _COLLECTIONS and isinstance(answer, list):
-        return [_value(_element(annotation), chosen) for chosen in answer]
+    if _is_choice(annotation):
+        return next((value for value in _choices(annotation) if _id_of(value) == answer), answer)
+    kind = get_origin(annotation)
+    if kind in _COLLECTIONS and isinstance(answer, list):
+        return kind(_value(_element(annotation), chosen) for chosen in answer)
     return answer
 
 
-def _choices(annotation: Any) -> dict[str, Any] | None:
-    """The values that a Literal or an Enum allows, by the text that names each; None for anything else."""
-    if get_origin(annotation) is Literal:
-        return {str(value): value for value in get_args(annotation)}
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return {str(member.value): member for member in annotation}
-    return None
+def _is_choice(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal or (
+        isinstance(annotation, type) and issubclass(annotation, Enum)
+    )
+
+
+def _choices(annotation: Any) -> list[Any]:
+    """The values that a Literal or an Enum allows. None among them says that no answer is one."""
+    values = get_args(annotation) if get_origin(annotation) is Literal else annotation
+    return [value for value in values if value is not None]
+
+
+def _id_of(value: Any) -> str:
+    return str(value.value) if isinstance(value, Enum) else str(value)
 
 
 def _element(annotation: Any) -> Any:
@@ -133,4 +167,10 @@ def _bare(annotation: Any) -> Any:
 
 
 def _may_be_none(annotation: Any) -> bool:
-    return get_origin(annotation) in (Union, types.UnionType) and type(None) in get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return _may_be_none(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return None in get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return any(argument is type(None) or _may_be_none(argument) for argument in get_args(annotation))
+    return False

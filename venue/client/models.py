@@ -1,12 +1,12 @@
 """What comes back from a venue, typed. Unknown fields are kept: a newer venue may say more."""
 
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Offer = TypedDict(
     "Offer",
-    {"with": str, "can": str, "exp": int, "lifetime": int, "nb": dict[str, Any]},
+    {"with": Required[str], "can": Required[str], "exp": int, "lifetime": int, "nb": dict[str, Any]},
     total=False,
 )
 """A capability to put on a choice: `with` and `can`, and `exp` (unix seconds) or `lifetime` (seconds)."""
@@ -25,6 +25,31 @@ class Summary(BaseModel):
     expires: int | None = None
 
 
+class Page(BaseModel):
+    """A page of an inbox: `count` is how many there are in all, `cursor` is there when there is more."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    items: list[Summary]
+    count: int
+    cursor: str | None = None
+
+
+class Change(BaseModel):
+    """Something changed in one's own feed: what (`kind`, such as `request.open`), to which `id`.
+
+    The kind `resync` says that everything is to be loaded anew, `lost` that nothing is heard just now,
+    `refused` that nothing will be heard any more.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    kind: str
+    version: int
+    id: str = ""
+    at: int | None = None
+
+
 class Record(Summary):
     """A whole request, as it stands in the inbox. `digest` is what an answer should name."""
 
@@ -39,10 +64,11 @@ class Record(Summary):
 class Answered(BaseModel):
     """What a request came to: the answers by ask id, the remarks, and what was conferred.
 
-    `token` was signed by the venue for what was echoed; `tokens` by the responder, by ask id.
+    `token` was signed by the venue for what was echoed; `tokens` by the responder, by ask id. Neither is in
+    its repr.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
 
     id: str
     outcome: str

@@ -41,6 +41,7 @@ async def status(request: Request) -> Response:
             "version": VERSION,
             "ucanProfile": PROFILE,
             "ts": millis(world.clock()),
+            "stats": {"assets": 0, "ops": len(request.app.state.registry)},
             "access": {"public": True, "publicCaps": "read-only", "userAutoCreate": settings.auto_create},
         }
     )

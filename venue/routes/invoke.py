@@ -13,7 +13,7 @@ from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
 from ..waiting import Waiters
-from ..wire import idempotency_key, invoke_body, wait_seconds
+from ..wire import idempotency_key, invoke_body, query_text, wait_seconds
 
 router = APIRouter(prefix="/api/v1")
 
@@ -22,22 +22,23 @@ router = APIRouter(prefix="/api/v1")
 async def invoke(request: Request, caller: CallerOf) -> Response:
     """Run an operation as a durable job: 201 with its record, 200 when it completed within the wait."""
     body = await invoke_body(request)
-    seconds = wait_seconds(request.query_params.get("wait"), body.wait)
-    caller = await with_proofs(request, caller, body.ucans)
+    seconds = wait_seconds(query_text(request, "wait"), body.wait)
+    caller = await with_proofs(request, caller, body.ucans, judged=body.judged)
     invoker: Invoker = request.app.state.invoker
     job = await invoker.invoke(body.operation, body.input, caller, idempotency_key(request))
     record = job.record()
     if seconds and not job.status.finished:
         record = await _waiters(request).finished(job.id, caller, seconds, request)
     done = bool(seconds) and record["status"] == "COMPLETE"
-    return json_response(record, 200 if done else 201, {"Location": f"/api/v1/jobs/{job.id}"})
+    location = f"{request.app.state.settings.prefix}/api/v1/jobs/{job.id}"
+    return json_response(record, 200 if done else 201, {"Location": location})
 
 
 @router.post("/run")
 async def run(request: Request, caller: CallerOf) -> Response:
     """Run an operation and answer with its bare output; one that parks is answered once it is finished."""
     body = await invoke_body(request)
-    caller = await with_proofs(request, caller, body.ucans)
+    caller = await with_proofs(request, caller, body.ucans, judged=body.judged)
     invoker: Invoker = request.app.state.invoker
     result = await invoker.run(body.operation, body.input, caller, idempotency_key(request))
     if not isinstance(result, Job):
@@ -50,7 +51,7 @@ def _output(record: dict[str, Any]) -> Any:
         return record["output"]
     if "error" in record:
         raise NotCompleted(record["error"])
-    raise HttpProblem("shutting_down", f"The venue is stopping; job {record['id']} still waits")
+    raise HttpProblem("shutting_down", f"The venue is stopping; job {record['id']} goes on and still waits")
 
 
 def _waiters(request: Request) -> Waiters:

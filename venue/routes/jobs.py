@@ -12,7 +12,7 @@ from ops.model import Caller
 
 from ..auth import CallerOf, with_proofs
 from ..respond import json_response
-from ..wire import cancel_body, header_proofs, json_body, whole_number
+from ..wire import cancel_body, header_proofs, json_body, page_offset, whole_number
 
 router = APIRouter(prefix="/api/v1/jobs")
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/jobs")
 @router.get("")
 async def page(request: Request, caller: CallerOf) -> Response:
     """A page of the caller's own jobs, oldest first."""
-    offset, limit = whole_number(request, "offset", 0), whole_number(request, "limit", MAX_PAGE)
+    offset, limit = page_offset(request), whole_number(request, "limit", MAX_PAGE)
     return json_response(await _desk(request).page(caller, offset, limit))
 
 

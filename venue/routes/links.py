@@ -1,7 +1,6 @@
 """The one-time link of a managed user: what its page posts, once, after a click (D35)."""
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from ops import links
@@ -14,22 +13,9 @@ from ucan.errors import UcanError
 from ..auth import CallerOf, channel_of
 from ..problems import HttpProblem
 from ..respond import json_response
-from ..wire import body_of
+from ..wire import LinkBody, body_of
 
 router = APIRouter(prefix="/api/v1")
-
-
-class LinkBody(BaseModel):
-    """Whose link, its code, and a JWT by the fresh key that names the user as its subject."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    user: str
-    code: str
-    proof: str
-
-    def __repr__(self) -> str:
-        return f"LinkBody({self.user!r})"
 
 
 @router.post("/link")

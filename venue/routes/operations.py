@@ -5,12 +5,16 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from ops import access
+from ops.desk import MAX_PAGE
 from ops.errors import NotFoundInCatalogue, UnknownOperation
+from ops.model import ASKERS
 from ops.registry import Registry, info, metadata
 
 from ..auth import CallerOf
+from ..problems import HttpProblem
 from ..respond import json_response
-from ..wire import whole_number
+from ..wire import page_offset, whole_number
 
 router = APIRouter(prefix="/api/v1")
 
@@ -43,7 +47,10 @@ async def adapter(request: Request, name: str, _: CallerOf) -> Response:
 
 
 @router.get("/assets")
-async def assets(request: Request, _: CallerOf) -> Response:
+async def assets(request: Request, caller: CallerOf) -> Response:
     """An empty page: this venue keeps no assets."""
-    offset, limit = whole_number(request, "offset", 0), whole_number(request, "limit", 1_000)
+    access.admit(caller, ASKERS)
+    offset, limit = page_offset(request), whole_number(request, "limit", MAX_PAGE)
+    if limit > MAX_PAGE:
+        raise HttpProblem("invalid_input", f"limit: must be between 0 and {MAX_PAGE}")
     return json_response({"items": [], "total": 0, "offset": offset, "limit": limit})

@@ -4,13 +4,15 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from ops import access
 from ops.desk import Desk
 from ops.jobs import parse_id
 from ops.model import PERSONS, Caller
 
-from ..auth import identify, with_proofs
+from ..auth import identify, still_good, with_proofs
+from ..guard import HEAD
 from ..problems import HttpProblem
 from ..waiting import Waiters
 from ..wire import header_proofs
@@ -28,7 +30,7 @@ async def job(request: Request, job_id: str) -> Response:
     caller = await with_proofs(request, (await identify(request)).caller, header_proofs(request))
     desk: Desk = request.app.state.desk
     await desk.job(job_id, caller)  # what is wrong is an ordinary answer, before the stream begins
-    frames = _waiters(request).job_frames(parse_id(job_id), caller, lambda: identify(request))
+    frames = _waiters(request).job_frames(parse_id(job_id), caller, lambda: still_good(request))
     return _stream(request, caller, frames)
 
 
@@ -43,19 +45,28 @@ async def feed(request: Request) -> Response:
     access.admit(caller, PERSONS)
     seen = request.headers.get("last-event-id", "")
     after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) <= _MOST_DIGITS else None
-    return _stream(request, caller, _waiters(request).feed_frames(caller, after, lambda: identify(request)))
+    return _stream(request, caller, _waiters(request).feed_frames(caller, after, lambda: still_good(request)))
 
 
 def _stream(request: Request, caller: Caller, frames: AsyncIterator[str]) -> Response:
     waiters = _waiters(request)
-    waiters.check_stream(caller)
+    if request.scope.get(HEAD):
+        waiters.check_stream(caller)
+        return Response(headers=_HEADERS, media_type="text/event-stream")
+    return _Counted(waiters, caller, frames)
 
-    async def counted() -> AsyncIterator[str]:
-        with waiters.a_stream(caller):
-            async for frame in frames:
-                yield frame
 
-    return StreamingResponse(counted(), headers=_HEADERS, media_type="text/event-stream")
+class _Counted(StreamingResponse):
+    """A stream that takes its place before its first byte, so that one too many is still refused as such."""
+
+    def __init__(self, waiters: Waiters, caller: Caller, frames: AsyncIterator[str]) -> None:
+        super().__init__(frames, headers=_HEADERS, media_type="text/event-stream")
+        self._place = waiters.a_stream(caller)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream, while the place is held."""
+        with self._place:
+            await super().__call__(scope, receive, send)
 
 
 def _check_accept(request: Request) -> None:

@@ -15,7 +15,7 @@ from ops.registry import Registry
 from ..auth import CallerOf, with_proofs
 from ..problems import HttpProblem
 from ..respond import json_response
-from ..wire import header_proofs, whole_number
+from ..wire import header_proofs, query_text, whole_number
 
 router = APIRouter(prefix="/api/v1/values")
 
@@ -28,7 +28,8 @@ async def read(request: Request, caller: CallerOf) -> Response:
     if not found["exists"] or found.get("truncated"):
         return json_response(found)
     tag = f'"0x{hashlib.sha256(canonical(found["value"]).encode()).hexdigest()}"'
-    if tag in request.headers.get("if-none-match", ""):
+    known = request.headers.get("if-none-match", "")
+    if tag in known or known.strip() == "*":
         return Response(status_code=304, headers={"ETag": tag})
     return json_response(found, headers={"ETag": tag})
 
@@ -36,8 +37,9 @@ async def read(request: Request, caller: CallerOf) -> Response:
 @router.get("/list")
 async def list_path(request: Request, caller: CallerOf) -> Response:
     """The keys of the map at a path."""
-    data = {"path": _path(request), **_window(request, 1_000)}
-    if fields := request.query_params.get("fields"):
+    size = whole_number(request, "maxSize", MAX_SIZE)
+    data: dict[str, Any] = {"path": _path(request), "maxSize": size, **_window(request, 1_000)}
+    if fields := query_text(request, "fields"):
         data["fields"] = fields.split(",")
     return json_response(await _run(request, caller, "list", data))
 
@@ -53,7 +55,7 @@ async def slice_path(request: Request, caller: CallerOf) -> Response:
 @router.get("/inspect")
 async def inspect(request: Request, caller: CallerOf) -> Response:
     """A text that shows what is at a path."""
-    compact = request.query_params.get("compact", "true")
+    compact = query_text(request, "compact") or "true"
     if compact not in ("true", "false"):
         raise HttpProblem("invalid_input", "compact: must be true or false")
     budget = whole_number(request, "budget", 500)
@@ -72,7 +74,7 @@ async def count(request: Request, caller: CallerOf) -> Response:
 async def aggregate(request: Request, caller: CallerOf) -> Response:
     """How many values stand below a path, in groups."""
     data: dict[str, Any] = {"path": _path(request), "depth": whole_number(request, "depth", 1)}
-    if group_by := request.query_params.get("groupBy"):
+    if group_by := query_text(request, "groupBy"):
         data["groupBy"] = group_by
     return json_response(await _run(request, caller, "aggregate", data))
 
@@ -89,7 +91,7 @@ async def _run(request: Request, caller: Caller, name: str, data: dict[str, Any]
 
 
 def _path(request: Request) -> str:
-    path = request.query_params.get("path")
+    path = query_text(request, "path")
     if not path:
         raise HttpProblem("invalid_input", "path: name what to read")
     return path

@@ -24,7 +24,12 @@ export function offers(record) {
   return record.asks.flatMap((ask, index) => [
     ...(ask.grants ?? []).map((offer, number) => ({ place: `${index}/${number}`, ask, option: null, offer })),
     ...(ask.options ?? []).flatMap((option, position) =>
-      (option.grants ?? []).map((/** @type {any} */ offer, /** @type {number} */ number) => ({ place: `${index}/${position}/${number}`, ask, option, offer })),
+      (option.grants ?? []).map((/** @type {any} */ offer, /** @type {number} */ number) => ({
+        place: `${index}/${position}/${number}`,
+        ask,
+        option,
+        offer,
+      })),
     ),
   ]);
 }
@@ -54,7 +59,9 @@ function isAnswered(answer) {
 
 /** Whether anything was typed or chosen. @param {Draft} draft */
 export function isTouched(draft) {
-  return Boolean(Object.keys(draft.answers).length || Object.keys(draft.comments).length || draft.comment || draft.echoed.length);
+  return Boolean(
+    Object.keys(draft.answers).length || Object.keys(draft.comments).length || draft.comment || draft.echoed.length,
+  );
 }
 
 /**

@@ -19,8 +19,13 @@ export function askForm(ask, draft, offersOf, changed, tokenOf) {
     else draft.answers[ask.id] = value;
     changed();
   };
-  const required = ask.required ? h("span", { class: "required" }, "required") : h("span", { class: "optional" }, "optional");
-  const group = h("fieldset", { class: `ask ask-${known(ask) ? ask.type : "unknown"}`, "aria-describedby": problem.id });
+  const required = ask.required
+    ? h("span", { class: "required" }, "required")
+    : h("span", { class: "optional" }, "optional");
+  const group = h("fieldset", {
+    class: `ask ask-${known(ask) ? ask.type : "unknown"}`,
+    "aria-describedby": problem.id,
+  });
   group.append(
     h("legend", {}, said(ask.prompt, { lines: true, tag: "span" }), " ", required),
     ...body(ask, draft, set, offersOf, tokenOf),
@@ -52,7 +57,11 @@ function body(ask, draft, set, offersOf, tokenOf) {
       return tokenOf(set).filter(Boolean);
     default:
       return [
-        h("p", { class: "note" }, "This page has no form for this kind of ask. You can read it as it came, and reject the request."),
+        h(
+          "p",
+          { class: "note" },
+          "This page has no form for this kind of ask. You can read it as it came, and reject the request.",
+        ),
         h("pre", { class: "raw" }, said(JSON.stringify(ask, null, 2), { lines: true })),
       ];
   }
@@ -83,26 +92,41 @@ function optionForm(ask, draft, set, offersOf, kind) {
   const many = kind === "checkbox";
   /** @type {any[]} */
   const inputs = [];
-  const none = many && ask.required ? choice(kind, name, "None of these", Array.isArray(draft.answers[ask.id]) && !draft.answers[ask.id].length, empty) : null;
+  const none =
+    many && ask.required
+      ? choice(
+          kind,
+          name,
+          "None of these",
+          Array.isArray(draft.answers[ask.id]) && !draft.answers[ask.id].length,
+          empty,
+        )
+      : null;
   function empty() {
     inputs.forEach((input) => (input.checked = false));
     set(none?.querySelector("input").checked ? [] : undefined);
   }
   function gather() {
-    const chosen = ask.options.filter((/** @type {any} */ _, /** @type {number} */ index) => inputs[index].checked).map((/** @type {any} */ option) => option.id);
+    const chosen = ask.options
+      .filter((/** @type {any} */ _, /** @type {number} */ index) => inputs[index].checked)
+      .map((/** @type {any} */ option) => option.id);
     if (none) none.querySelector("input").checked = false;
     set(chosen.length ? (many ? chosen : chosen[0]) : undefined);
   }
   const parts = ask.options.flatMap((/** @type {any} */ option) => {
     const answer = draft.answers[ask.id];
     const on = many ? Array.isArray(answer) && answer.includes(option.id) : answer === option.id;
-    const label = [said(option.label || option.id, { lines: true, tag: "span" }), option.description ? said(option.description, { lines: true, tag: "span", class: "option-more" }) : null];
+    const label = [
+      said(option.label || option.id, { lines: true, tag: "span" }),
+      option.description ? said(option.description, { lines: true, tag: "span", class: "option-more" }) : null,
+    ];
     const row = choice(kind, name, label, on, gather);
     inputs.push(row.querySelector("input"));
     return [row, ...nested(offersOf(option))];
   });
   if (none) parts.push(none);
-  if (!many && !ask.required) parts.push(choice("radio", name, "Leave it unanswered", draft.answers[ask.id] === undefined, () => set(undefined)));
+  if (!many && !ask.required)
+    parts.push(choice("radio", name, "Leave it unanswered", draft.answers[ask.id] === undefined, () => set(undefined)));
   return parts;
 }
 
@@ -115,7 +139,13 @@ function choice(kind, name, label, on, changed) {
 /** @param {any[]} boxes */
 function nested(boxes) {
   if (!boxes.length) return [];
-  const intro = h("p", { class: "offers-intro" }, boxes.length === 1 ? "This choice offers an access right. It is granted only if you tick it:" : "This choice offers access rights. Only those that you tick are granted:");
+  const intro = h(
+    "p",
+    { class: "offers-intro" },
+    boxes.length === 1
+      ? "This choice offers an access right. It is granted only if you tick it:"
+      : "This choice offers access rights. Only those that you tick are granted:",
+  );
   return [h("div", { class: "offers" }, intro, boxes)];
 }
 

@@ -1,18 +1,19 @@
 // One request: the verified frame, the requester's words, the form, and the answer.
 
 import { Refusal } from "./api.js";
-import { blank, conferred, granted, isTouched, isTriggered, known, missing, offers, rejection, reply } from "./answer.js";
+import { blank, conferred, isTouched, isTriggered, known, missing, offers, rejection, reply } from "./answer.js";
 import { askForm } from "./asks.js";
 import { announce, fill, h, inside, unique } from "./dom.js";
 import { digestOf } from "./encode.js";
-import { exact, said, visible } from "./escape.js";
+import { said, visible } from "./escape.js";
 import { badge, blocking, smallPrint, title, unverified, verified } from "./frame.js";
 import { offerBox, sentence } from "./offers.js";
 import { prose } from "./prose.js";
+import { Reading } from "./reading.js";
 import { headline, problemOf, response } from "./settled.js";
-import { absolute, left } from "./time.js";
-import { decoded, tokenForm } from "./token.js";
-import { endOf } from "./words.js";
+import { summary } from "./summary.js";
+import { left } from "./time.js";
+import { tokenForm } from "./token.js";
 
 /**
  * @typedef {object} Desk what a card needs from the page around it
@@ -33,12 +34,8 @@ export class Card {
     this.record = record;
     this.draft = desk.drafts.get(record.id) ?? blank();
     desk.drafts.set(record.id, this.draft);
-    /** How far the request was read: the ends of its texts that were on the screen. @type {Set<string>} */
-    this.seen = new Set();
-    /** @type {(() => void)[]} */
-    this.readers = [];
-    /** @type {Map<Element, string>} */
-    this.ends = new Map();
+    this.reading = new Reading();
+    this.reading.listeners.push(() => this.#updateBoxes());
     this.busy = false;
     /** @type {Map<string, {element: any, update: (ticked: boolean) => void}>} */
     this.boxes = new Map();
@@ -68,26 +65,42 @@ export class Card {
         unverified(),
         this.heading,
         record.description ? prose(record.description) : null,
-        this.#end("description"),
+        this.reading.end("description"),
       ),
-      open && sound && !lapsed ? this.#form() : h("section", { class: "asked" }, record.asks.map((/** @type {any} */ ask) => this.#asked(ask))),
+      open && sound && !lapsed
+        ? this.#form()
+        : h(
+            "section",
+            { class: "asked" },
+            record.asks.map((/** @type {any} */ ask) => this.#asked(ask)),
+          ),
       smallPrint(record),
       blocking(record, this.desk.owner, this.desk.api),
     );
     if (!sound) {
-      fill(this.state, h("p", { class: "problem", role: "alert" }, "This record does not match its own digest. Do not rely on it; it cannot be answered here."));
+      fill(
+        this.state,
+        h(
+          "p",
+          { class: "problem", role: "alert" },
+          "This record does not match its own digest. Do not rely on it; it cannot be answered here.",
+        ),
+      );
     } else if (!open) {
       await this.#settled();
     } else if (lapsed) {
-      fill(this.state, h("p", { class: "outcome expired", role: "alert" }, h("strong", {}, "The deadline has passed.")));
+      fill(
+        this.state,
+        h("p", { class: "outcome expired", role: "alert" }, h("strong", {}, "The deadline has passed.")),
+      );
     }
-    this.#watchEnds();
+    if (record.status === "open") this.reading.watch();
     if (this.desk.outbox.has(record.id)) this.#freeze("Your answer is on its way.");
   }
 
   /** Stop watching; the draft stays for when the card is opened again. */
   close() {
-    this.observer?.disconnect();
+    this.reading.stop();
     if (!isTouched(this.draft)) this.desk.drafts.delete(this.record.id);
   }
 
@@ -108,7 +121,13 @@ export class Card {
     fill(this.answerArea);
     this.element.querySelector(".badge")?.replaceWith(badge(record.status));
     await this.#settled();
-    this.state.append(h("p", { class: "note" }, "Nothing of yours was sent. What you had typed still stands below; it is read-only now."));
+    this.state.append(
+      h(
+        "p",
+        { class: "note" },
+        "Nothing of yours was sent. What you had typed still stands below; it is read-only now.",
+      ),
+    );
   }
 
   /** The deadline passed by the venue's clock: whatever was typed, it can no longer be sent. */
@@ -117,7 +136,15 @@ export class Card {
     this.lapsed = true;
     this.desk.outbox.drop(this.record.id);
     this.#freeze("");
-    fill(this.state, h("p", { class: "outcome expired", role: "alert" }, h("strong", {}, "The deadline has passed."), " What you had typed still stands below; it can no longer be sent."));
+    fill(
+      this.state,
+      h(
+        "p",
+        { class: "outcome expired", role: "alert" },
+        h("strong", {}, "The deadline has passed."),
+        " What you had typed still stands below; it can no longer be sent.",
+      ),
+    );
     await this.#again();
   }
 
@@ -137,9 +164,15 @@ export class Card {
     for (const ask of record.asks) {
       const boxesOf = (/** @type {any} */ option) =>
         placed.filter((one) => one.ask === ask && one.option === option).map((one) => this.#offer(one));
-      const built = askForm(ask, this.draft, boxesOf, () => this.#changed(), (set) => tokenForm(ask, set, this.#signing(ask)));
+      const built = askForm(
+        ask,
+        this.draft,
+        boxesOf,
+        () => this.#changed(),
+        (set) => tokenForm(ask, set, this.#signing(ask)),
+      );
       this.forms.set(ask.id, built);
-      this.fields.append(built.element, this.#end(`ask ${ask.id}`));
+      this.fields.append(built.element, this.reading.end(`ask ${ask.id}`));
     }
     this.fields.append(this.answerArea);
     form.append(this.fields);
@@ -156,7 +189,13 @@ export class Card {
       "div",
       { class: "ask" },
       said(ask.prompt, { lines: true, tag: "p", class: "prompt" }),
-      ask.options ? h("ul", {}, ask.options.map((/** @type {any} */ option) => h("li", {}, said(option.label || option.id)))) : null,
+      ask.options
+        ? h(
+            "ul",
+            {},
+            ask.options.map((/** @type {any} */ option) => h("li", {}, said(option.label || option.id))),
+          )
+        : null,
       placed.map(({ offer }) => h("p", { class: "offer-words" }, "Offered: ", sentence(offer, owner))),
       known(ask) ? null : h("pre", { class: "raw" }, said(JSON.stringify(ask, null, 2), { lines: true })),
     );
@@ -203,33 +242,53 @@ export class Card {
       venue: api.about?.did ?? "",
       requester: this.record.from,
       now: () => api.now(),
-      isRead: () => this.#isRead(ask),
-      whenRead: (/** @type {() => void} */ act) => this.readers.push(act),
+      isRead: () => this.reading.reached(this.record, ask),
+      whenRead: (/** @type {() => void} */ act) => this.reading.listeners.push(act),
     };
   }
 
   /** Why an offer cannot be ticked now, or null. @param {import("./answer.js").Placed} placed */
   #whyNot(placed) {
-    if (this.desk.policy.unsigned) return "This venue signs only for users whom it manages, and you have a key of your own: it cannot grant this for you. The requester can ask for a token that you sign yourself.";
+    if (this.desk.policy.unsigned)
+      return "This venue signs only for users whom it manages, and you have a key of your own: it cannot grant this for you. The requester can ask for a token that you sign yourself.";
     if (!isTriggered(placed, this.draft)) return "Make this choice first; then you can grant what it offers.";
-    return this.#isRead(placed.ask) ? null : "Read on first: scroll until you have seen the end of this question, and of everything before it.";
+    return this.reading.reached(this.record, placed.ask)
+      ? null
+      : "Read on first: scroll until you have seen the end of this question, and of everything before it.";
   }
 
   #changed() {
     const { record, draft } = this;
-    const live = new Set(offers(record).filter((one) => isTriggered(one, draft)).map((one) => one.place));
+    const live = new Set(
+      offers(record)
+        .filter((one) => isTriggered(one, draft))
+        .map((one) => one.place),
+    );
     draft.echoed = draft.echoed.filter((place) => live.has(place));
     this.desk.drafts.set(record.id, draft);
-    for (const [place, box] of this.boxes) box.update(draft.echoed.includes(place));
+    this.#updateBoxes();
     for (const ask of record.asks) if (!missing(record, draft).includes(ask.id)) this.forms.get(ask.id)?.complain("");
     this.#summarise();
+  }
+
+  #updateBoxes() {
+    for (const [place, box] of this.boxes) box.update(this.draft.echoed.includes(place));
   }
 
   #drawAnswerArea() {
     const unknown = this.record.asks.some((/** @type {any} */ ask) => !known(ask));
     this.summary = h("div", { class: "summary", id: unique("summary") });
     this.message = h("p", { class: "problem", role: "alert", hidden: true });
-    this.send = h("button", { type: "button", class: "primary send", "aria-describedby": this.summary.id, on: { click: () => this.answer() } }, "Send answer");
+    this.send = h(
+      "button",
+      {
+        type: "button",
+        class: "primary send",
+        "aria-describedby": this.summary.id,
+        on: { click: () => this.answer() },
+      },
+      "Send answer",
+    );
     const comment = h("textarea", { rows: 2, id: unique("comment"), value: this.draft.comment });
     comment.addEventListener("input", () => {
       this.draft.comment = comment.value;
@@ -238,10 +297,17 @@ export class Card {
     this.rejectBox = h("div", { class: "reject-box" });
     fill(
       this.answerArea,
-      unknown ? null : h("div", { class: "remark" }, h("label", { for: comment.id }, "A remark on the whole, if you like"), comment),
+      unknown
+        ? null
+        : h("div", { class: "remark" }, h("label", { for: comment.id }, "A remark on the whole, if you like"), comment),
       unknown ? null : this.summary,
       this.message,
-      h("div", { class: "buttons" }, unknown ? null : this.send, h("button", { type: "button", class: "reject", on: { click: () => this.askReason() } }, "Reject the request…")),
+      h(
+        "div",
+        { class: "buttons" },
+        unknown ? null : this.send,
+        h("button", { type: "button", class: "reject", on: { click: () => this.askReason() } }, "Reject the request…"),
+      ),
       this.rejectBox,
     );
     this.#summarise();
@@ -251,31 +317,10 @@ export class Card {
   #summarise() {
     if (!this.summary) return;
     const { record, draft, desk } = this;
-    const given = conferred(record, draft).map((placed) => granted(placed, draft));
-    const tokens = record.asks.filter((/** @type {any} */ ask) => ask.type === "token" && draft.answers[ask.id]).map((/** @type {any} */ ask) => decoded(draft.answers[ask.id]));
-    this.send.textContent = given.length ? `Send answer and grant ${given.length === 1 ? "this access" : `these ${given.length}`}` : "Send answer";
-    const handed = tokens.map((/** @type {any} */ claims) => [
-      h("p", {}, h("strong", {}, "Sending this answer hands over a token that you signed,"), " for ", exact(claims.aud), ` until ${absolute(claims.exp * 1000)}:`),
-      h("ul", {}, claims.att.map((/** @type {any} */ cap) => h("li", {}, sentence(cap, desk.owner)))),
-    ]);
-    if (!given.length && handed.length) {
-      fill(this.summary, handed);
-      return;
-    }
-    if (!given.length) {
-      fill(this.summary, h("p", {}, offers(record).length ? "Sending this answer grants no access." : "Sending this answer grants nothing; it only tells the requester."));
-      return;
-    }
-    const ends = given.map((offer) => endOf(offer, desk.api.now(), desk.policy.fallback)).filter((end) => end !== null);
-    const end = ends.length ? `until ${absolute(Math.min(...ends) * 1000)}` : "for ever";
-    const together = new Set(ends).size > 1 ? " They go into one token, which ends with the first of them." : "";
-    fill(
-      this.summary,
-      h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", exact(record.from), ` ${end}:`),
-      h("ul", {}, given.map((offer) => h("li", {}, sentence(offer, desk.owner)))),
-      together ? h("p", {}, together) : null,
-      handed,
-    );
+    const context = { owner: desk.owner, now: desk.api.now(), fallback: desk.policy.fallback };
+    const { label, content } = summary(record, draft, context);
+    this.send.textContent = label;
+    fill(this.summary, content);
   }
 
   /** Send the answer, if nothing is missing. */
@@ -298,19 +343,35 @@ export class Card {
       return;
     }
     const given = conferred(this.record, this.draft).length;
-    this.#take(given ? `Answer with ${given === 1 ? "one grant" : `${given} grants`} to` : "Answer to", reply(this.record, this.draft, this.record.digest));
+    this.#take(
+      given ? `Answer with ${given === 1 ? "one grant" : `${given} grants`} to` : "Answer to",
+      reply(this.record, this.draft, this.record.digest),
+    );
   }
 
   /** Ask for the reason of a rejection; it goes to the requester word for word. */
   askReason() {
     if (this.busy || !this.rejectBox?.isConnected) return;
     const reason = h("textarea", { rows: 3, id: unique("reason") });
-    const no = h("button", { type: "button", class: "danger reject-now", on: { click: () => this.#take("Rejection of", rejection(this.record, reason.value, this.record.digest)) } }, "Reject it");
+    const no = h(
+      "button",
+      {
+        type: "button",
+        class: "danger reject-now",
+        on: { click: () => this.#take("Rejection of", rejection(this.record, reason.value, this.record.digest)) },
+      },
+      "Reject it",
+    );
     fill(
       this.rejectBox,
       h("label", { for: reason.id }, "Why? The requester gets this word for word. You may leave it empty."),
       reason,
-      h("div", { class: "buttons" }, no, h("button", { type: "button", on: { click: () => fill(this.rejectBox) } }, "Do not reject")),
+      h(
+        "div",
+        { class: "buttons" },
+        no,
+        h("button", { type: "button", on: { click: () => fill(this.rejectBox) } }, "Do not reject"),
+      ),
     );
     reason.focus();
   }
@@ -348,7 +409,11 @@ export class Card {
     }
     this.#thaw(false);
     const stale = error instanceof Refusal && error.code === "stale_digest";
-    this.#complain(stale ? "This is not what the venue holds any more. Nothing was sent. Load the page again and read it afresh." : `Not sent. ${problemOf(error)}`);
+    this.#complain(
+      stale
+        ? "This is not what the venue holds any more. Nothing was sent. Load the page again and read it afresh."
+        : `Not sent. ${problemOf(error)}`,
+    );
   }
 
   /** Read the record again; says whether it is settled. @param {number} [when] */
@@ -383,34 +448,5 @@ export class Card {
     if (this.fields) this.fields.disabled = false;
     fill(this.state, undone ? h("p", { class: "note" }, "Undone. Nothing was sent.") : "");
     (this.rejectBox?.querySelector(".reject-now") ?? this.send)?.focus();
-  }
-
-  /** Whether everything up to the end of an ask was on the screen. @param {any} ask */
-  #isRead(ask) {
-    const before = this.record.asks.slice(0, this.record.asks.indexOf(ask) + 1);
-    return this.seen.has("description") && before.every((/** @type {any} */ one) => this.seen.has(`ask ${one.id}`));
-  }
-
-  /** An end that has to be seen. @param {string} name */
-  #end(name) {
-    const end = h("div", { class: "end", "aria-hidden": "true" });
-    this.ends.set(end, name);
-    return end;
-  }
-
-  #watchEnds() {
-    this.observer?.disconnect();
-    if (this.record.status !== "open") return;
-    const above = { rootMargin: "10000000px 0px 0px 0px" }; // what was scrolled past counts as well
-    this.observer = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        this.seen.add(this.ends.get(entry.target) ?? "");
-        this.observer?.unobserve(entry.target);
-      }
-      for (const [place, box] of this.boxes) box.update(this.draft.echoed.includes(place));
-      for (const act of this.readers) act();
-    }, above);
-    for (const end of this.ends.keys()) this.observer.observe(end);
   }
 }

@@ -8,7 +8,10 @@ let now = () => Date.now();
 /** Run all of them on this clock, once a second. @param {() => number} clock */
 export function start(clock) {
   now = clock;
-  setInterval(() => document.querySelectorAll("time[data-kind]").forEach((element) => show(/** @type {any} */ (element))), 1000);
+  setInterval(
+    () => document.querySelectorAll("time[data-kind]").forEach((element) => show(/** @type {any} */ (element))),
+    1000,
+  );
 }
 
 /** @param {number} at */
@@ -44,5 +47,10 @@ function show(element) {
 export function times(record) {
   const full = h("dl", {}, h("dt", {}, "Asked"), h("dd", {}, absolute(record.created)));
   if (record.expires !== undefined) full.append(h("dt", {}, "Expires"), h("dd", {}, absolute(record.expires)));
-  return h("details", { class: "times" }, h("summary", {}, "Asked ", age(record.created), record.status === "open" ? [", ", deadline(record.expires)] : null), full);
+  return h(
+    "details",
+    { class: "times" },
+    h("summary", {}, "Asked ", age(record.created), record.status === "open" ? [", ", deadline(record.expires)] : null),
+    full,
+  );
 }

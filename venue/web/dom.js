@@ -1,6 +1,15 @@
 // Elements from values. Text becomes text nodes and nothing else; there is no way from here to HTML.
 
-const PROPERTIES = new Set(["checked", "disabled", "value", "hidden", "open", "indeterminate", "tabIndex", "maxLength"]);
+const PROPERTIES = new Set([
+  "checked",
+  "disabled",
+  "value",
+  "hidden",
+  "open",
+  "indeterminate",
+  "tabIndex",
+  "maxLength",
+]);
 
 /**
  * An element with attributes, listeners (`on`) and children; null and false children are left out.
@@ -23,7 +32,9 @@ export function h(tag, attributes = {}, ...children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -53,7 +64,9 @@ export function outside(url, ...children) {
 
 /** @param {Element} element @param {...any} children */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
 }
 
 let counter = 0;

@@ -37,27 +37,51 @@ export function obstructed(why) {
     screen(
       "insecure",
       "This connection is not secure",
-      h("p", {}, "Your browser gives a page keys only over https, or on this very machine. At this address it would have to do without, and anybody on the way could read and change what you approve."),
+      h(
+        "p",
+        {},
+        "Your browser gives a page keys only over https, or on this very machine. At this address it would have to do without, and anybody on the way could read and change what you approve.",
+      ),
       h("p", {}, "Ask whoever runs this venue for its https address."),
     );
   } else if (why === "no_ed25519") {
     screen(
       "no-ed25519",
       "This browser cannot make the key",
-      h("p", {}, "The inbox signs with an Ed25519 key, which this browser does not know. Chrome and Edge from version 137, Firefox from 129 and Safari from 17 do."),
+      h(
+        "p",
+        {},
+        "The inbox signs with an Ed25519 key, which this browser does not know. Chrome and Edge from version 137, Firefox from 129 and Safari from 17 do.",
+      ),
     );
   } else {
-    screen("no-storage", "This browser keeps nothing", h("p", {}, "The key has to be kept in this browser, and it allows no storage here. A private window is often the reason."));
+    screen(
+      "no-storage",
+      "This browser keeps nothing",
+      h(
+        "p",
+        {},
+        "The key has to be kept in this browser, and it allows no storage here. A private window is often the reason.",
+      ),
+    );
   }
 }
 
 /** First visit: say what a key is, and make one on a click. @param {URL} base @param {() => void} done */
 export function welcome(base, done) {
-  const button = h("button", { type: "button", class: "primary", on: { click: () => make(base, button, done) } }, "Make my key");
+  const button = h(
+    "button",
+    { type: "button", class: "primary", on: { click: () => make(base, button, done) } },
+    "Make my key",
+  );
   screen(
     "welcome",
     "Your inbox",
-    h("p", {}, "Agents ask here, and you decide. To show that it is you who decides, this browser makes a key and keeps it."),
+    h(
+      "p",
+      {},
+      "Agents ask here, and you decide. To show that it is you who decides, this browser makes a key and keeps it.",
+    ),
     h(
       "ul",
       {},
@@ -76,20 +100,47 @@ export function lost(base, did, done) {
     "The key is gone from this browser",
     h("p", {}, "This browser was the inbox of"),
     copyable(did),
-    h("p", {}, "Its key is no longer here: the browser’s data for this page was cleared. It cannot be brought back, and what waits in that inbox can no longer be answered with it. Tell whoever runs the venue."),
+    h(
+      "p",
+      {},
+      "Its key is no longer here: the browser’s data for this page was cleared. It cannot be brought back, and what waits in that inbox can no longer be answered with it. Tell whoever runs the venue.",
+    ),
     h("p", {}, "A new key is a new identity, with an empty inbox."),
-    h("p", { class: "buttons" }, button, h("button", { type: "button", on: { click: () => (signOut(base), done()) } }, "Set this aside")),
+    h(
+      "p",
+      { class: "buttons" },
+      button,
+      h("button", { type: "button", on: { click: () => (signOut(base), done()) } }, "Set this aside"),
+    ),
   );
 }
 
 /** Several identities in one browser, and none in use. @param {URL} base @param {import("./keys.js").Identity[]} all @param {() => void} done */
 export function choose(base, all, done) {
   const use = (/** @type {import("./keys.js").Identity} */ identity) => (activate(base, identity), done());
-  const fresh_ = h("button", { type: "button", class: "quiet", on: { click: () => make(base, fresh_, done) } }, "Make another key");
+  const fresh_ = h(
+    "button",
+    { type: "button", class: "quiet", on: { click: () => make(base, fresh_, done) } },
+    "Make another key",
+  );
   screen(
     "choose",
     "Who are you today?",
-    h("ul", { class: "rows" }, all.map((identity) => h("li", {}, h("button", { type: "button", class: "who", on: { click: () => use(identity) } }, said(identity.name ?? shortDid(identity.subject, "")))))),
+    h(
+      "ul",
+      { class: "rows" },
+      all.map((identity) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", class: "who", on: { click: () => use(identity) } },
+            said(identity.name ?? shortDid(identity.subject, "")),
+          ),
+        ),
+      ),
+    ),
     fresh_,
   );
 }
@@ -117,7 +168,11 @@ function made(did, done) {
     h("p", {}, "Give this name to the agents that shall ask you:"),
     copyable(did),
     h("h2", {}, "If you lose it"),
-    h("p", {}, "The key lives in this browser only. If you clear this site’s data, or lose the machine, nobody can answer as you again, and what waits for you stays unanswered. What you granted before stays valid until it ends."),
+    h(
+      "p",
+      {},
+      "The key lives in this browser only. If you clear this site’s data, or lose the machine, nobody can answer as you again, and what waits for you stays unanswered. What you granted before stays valid until it ends.",
+    ),
     h("button", { type: "button", class: "primary", on: { click: done } }, "Open my inbox"),
   );
 }
@@ -127,7 +182,13 @@ export function notAdmitted(did, venue, again) {
   screen(
     "not-admitted",
     "You are not admitted yet",
-    h("p", {}, "Your key is fine. ", said(venue), " does not know it yet: whoever runs it has to give it an inbox, with this command:"),
+    h(
+      "p",
+      {},
+      "Your key is fine. ",
+      said(venue),
+      " does not know it yet: whoever runs it has to give it an inbox, with this command:",
+    ),
     h("pre", {}, h("code", {}, `venue user add ${did}`)),
     h("p", {}, "This is you:"),
     copyable(did),
@@ -141,7 +202,11 @@ export function unreachable(again) {
   screen(
     "unreachable",
     "The venue does not answer",
-    h("p", {}, "This says nothing about what waits for you: your inbox could not be asked. The page tries again by itself."),
+    h(
+      "p",
+      {},
+      "This says nothing about what waits for you: your inbox could not be asked. The page tries again by itself.",
+    ),
     h("button", { type: "button", class: "primary", on: { click: again } }, "Try again now"),
   );
 }
@@ -156,7 +221,12 @@ export function refused(base, reason, identity, again) {
     h("p", {}, "This is the key:"),
     copyable(identity.did),
     h("p", {}, "If the clock of this machine is right, the key was probably revoked."),
-    h("p", { class: "buttons" }, h("button", { type: "button", class: "primary", on: { click: again } }, "Try again"), forgetting(base, identity)),
+    h(
+      "p",
+      { class: "buttons" },
+      h("button", { type: "button", class: "primary", on: { click: again } }, "Try again"),
+      forgetting(base, identity),
+    ),
   );
 }
 
@@ -176,10 +246,19 @@ export function otherVenue(before, now) {
 /** A button that removes a key, after a second question. @param {URL} base @param {{did: string}} identity */
 export function forgetting(base, identity) {
   const box = h("span", { class: "buttons" });
-  const ask = h("button", { type: "button", class: "quiet danger", on: { click: sure } }, "Remove the key from this browser");
+  const ask = h(
+    "button",
+    { type: "button", class: "quiet danger", on: { click: sure } },
+    "Remove the key from this browser",
+  );
   function sure() {
     const yes = h("button", { type: "button", class: "danger", on: { click: gone } }, "Remove it for good");
-    fill(box, h("strong", {}, "Nobody will be able to answer as you again."), yes, h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Keep it"));
+    fill(
+      box,
+      h("strong", {}, "Nobody will be able to answer as you again."),
+      yes,
+      h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Keep it"),
+    );
     yes.focus();
   }
   async function gone() {

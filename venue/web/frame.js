@@ -17,10 +17,23 @@ export function verified(record, owner) {
       "dl",
       {},
       h("dt", {}, "Asked by"),
-      h("dd", {}, agent ? ["Agent ", h("strong", {}, exact(agent))] : yours ? "You, yourself" : "A person or a service"),
+      h(
+        "dd",
+        {},
+        agent ? ["Agent ", h("strong", {}, exact(agent))] : yours ? "You, yourself" : "A person or a service",
+      ),
       h("dt", {}, "On behalf of"),
-      h("dd", {}, yours ? h("strong", {}, "you") : [h("strong", { class: "theirs" }, "somebody else"), " ", exact(person)]),
-      record.origin === undefined ? null : [h("dt", {}, "Came through"), h("dd", {}, exact(typeof record.origin === "string" ? record.origin : JSON.stringify(record.origin)))],
+      h(
+        "dd",
+        {},
+        yours ? h("strong", {}, "you") : [h("strong", { class: "theirs" }, "somebody else"), " ", exact(person)],
+      ),
+      record.origin === undefined
+        ? null
+        : [
+            h("dt", {}, "Came through"),
+            h("dd", {}, exact(typeof record.origin === "string" ? record.origin : JSON.stringify(record.origin))),
+          ],
       h("dt", {}, "Full name"),
       h("dd", {}, exact(record.from)),
     ),
@@ -30,7 +43,11 @@ export function verified(record, owner) {
 
 /** What kind of thing the requester's own words are. */
 export function unverified() {
-  return h("p", { class: "their-words" }, "From here on, these are the requester’s own words. The venue did not check them.");
+  return h(
+    "p",
+    { class: "their-words" },
+    "From here on, these are the requester’s own words. The venue did not check them.",
+  );
 }
 
 /** The small print: what names the request. @param {any} record */
@@ -39,7 +56,14 @@ export function smallPrint(record) {
     "details",
     { class: "small-print" },
     h("summary", {}, "Record and digest"),
-    h("dl", {}, h("dt", {}, "Request and job"), h("dd", {}, exact(record.id)), h("dt", {}, "Digest of what is shown"), h("dd", {}, exact(record.digest))),
+    h(
+      "dl",
+      {},
+      h("dt", {}, "Request and job"),
+      h("dd", {}, exact(record.id)),
+      h("dt", {}, "Digest of what is shown"),
+      h("dd", {}, exact(record.digest)),
+    ),
   );
 }
 
@@ -51,15 +75,39 @@ export function blocking(record, owner, api) {
   const ask = h("button", { type: "button", class: "quiet block", on: { click: sure } }, "Block this requester…");
   function sure() {
     const yes = h("button", { type: "button", class: "danger", on: { click: block } }, "Block");
-    fill(box, h("p", {}, "You will hear no more from ", exact(person), ", its agents, and whoever it speaks through. It is not told."), yes, h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Do not block"));
+    fill(
+      box,
+      h(
+        "p",
+        {},
+        "You will hear no more from ",
+        exact(person),
+        ", its agents, and whoever it speaks through. It is not told.",
+      ),
+      yes,
+      h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Do not block"),
+    );
     yes.focus();
   }
   async function block() {
     try {
       await api.run("hitl/block", { requester: record.from });
-      fill(box, h("p", { role: "status" }, "Blocked. You can lift it under ", inside("/blocked", {}, "Blocked"), ". This request still waits for an answer."));
+      fill(
+        box,
+        h(
+          "p",
+          { role: "status" },
+          "Blocked. You can lift it under ",
+          inside("/blocked", {}, "Blocked"),
+          ". This request still waits for an answer.",
+        ),
+      );
     } catch (error) {
-      fill(box, h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)), ask);
+      fill(
+        box,
+        h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)),
+        ask,
+      );
     }
   }
   box.append(ask);

@@ -26,13 +26,21 @@ export function enabled() {
 /** Show the list of keys. */
 export function show() {
   const before = /** @type {HTMLElement | null} */ (document.activeElement);
-  const box = h("input", { type: "checkbox", checked: enabled(), on: { change: () => localStorage.setItem(SWITCH, box.checked ? "on" : "off") } });
+  const box = h("input", {
+    type: "checkbox",
+    checked: enabled(),
+    on: { change: () => localStorage.setItem(SWITCH, box.checked ? "on" : "off") },
+  });
   const close = h("button", { type: "button", class: "primary" }, "Close");
   const dialog = h(
     "dialog",
     { class: "keys", "aria-labelledby": "keys-title" },
     h("h2", { id: "keys-title" }, "Keys"),
-    h("dl", {}, KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h(
+      "dl",
+      {},
+      KEYS.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]),
+    ),
     h("label", { class: "choice" }, box, h("span", {}, "Single keys act (the last two always do)")),
     h("div", { class: "buttons" }, close),
   );

@@ -37,7 +37,12 @@ export async function settled(api, status, least) {
   let cursor;
   let total = 0;
   do {
-    const page = await api.run("hitl/list", { status, newest: true, limit: least > PAGE ? WHOLE : PAGE, ...(cursor ? { cursor } : {}) });
+    const page = await api.run("hitl/list", {
+      status,
+      newest: true,
+      limit: least > PAGE ? WHOLE : PAGE,
+      ...(cursor ? { cursor } : {}),
+    });
     items.push(...page.items);
     total = page.count;
     cursor = page.cursor;

@@ -27,7 +27,9 @@ export async function obstacle() {
 
 /** A fresh key that cannot be read, not even by this page. Nothing is stored yet. @returns {Promise<{did: string, key: CryptoKey}>} */
 export async function fresh() {
-  const pair = /** @type {CryptoKeyPair} */ (await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"]));
+  const pair = /** @type {CryptoKeyPair} */ (
+    await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"])
+  );
   const raw = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
   return { did: didKey(raw), key: pair.privateKey };
 }
@@ -55,9 +57,18 @@ export function signOut(base) {
  */
 export async function load(base) {
   const all = /** @type {Identity[]} */ (await act(base, "readonly", (store) => store.getAll()));
-  const active = JSON.parse(localStorage.getItem(place(base)) ?? "null");
+  const active = remembered(localStorage.getItem(place(base)));
   const identity = all.find((one) => one.did === active?.did) ?? null;
   return { identity, all, lost: active && !identity ? active.subject : null };
+}
+
+/** @param {string | null} text @returns {{did: string, subject: string} | null} */
+function remembered(text) {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
 }
 
 /** Call `changed` when another tab signs in, out, or as somebody else. @param {URL} base @param {() => void} changed */

@@ -29,7 +29,12 @@ export async function linked(base, link, done) {
   try {
     about = await api.status();
   } catch {
-    screen("unreachable", "The venue does not answer", h("p", {}, "The link was not used, and is still good until its 15 minutes are over."), again(() => linked(base, link, done)));
+    screen(
+      "unreachable",
+      "The venue does not answer",
+      h("p", {}, "The link was not used, and is still good until its 15 minutes are over."),
+      again(() => linked(base, link, done)),
+    );
     return;
   }
   const button = h("button", { type: "button", class: "primary" }, "Yes, that is me: use this browser");
@@ -54,7 +59,10 @@ export async function linked(base, link, done) {
         return;
       }
       problem.hidden = false;
-      problem.textContent = error instanceof Unreachable ? "The venue did not answer. Try again: the link works once, and trying twice does no harm." : String(error);
+      problem.textContent =
+        error instanceof Unreachable
+          ? "The venue did not answer. Try again: the link works once, and trying twice does no harm."
+          : String(error);
     }
   });
   screen(
@@ -64,7 +72,11 @@ export async function linked(base, link, done) {
     h("p", { class: "name-plate" }, said(link.name)),
     h("p", {}, "at ", said(about.name ?? "this venue"), ":"),
     copyable(`${about.did}:u:${link.name}`),
-    h("p", {}, "If it is you, this browser makes a key that answers in your name. It stays in this browser. If it is not you, close this page: nothing has happened yet."),
+    h(
+      "p",
+      {},
+      "If it is you, this browser makes a key that answers in your name. It stays in this browser. If it is not you, close this page: nothing has happened yet.",
+    ),
     button,
     problem,
   );
@@ -76,7 +88,13 @@ export async function linked(base, link, done) {
  */
 async function bind(api, identity, link) {
   const iat = Math.floor(api.now() / 1000);
-  const proof = await sign(identity, { iss: identity.did, sub: identity.subject, aud: api.about?.did, iat, exp: iat + 120 });
+  const proof = await sign(identity, {
+    iss: identity.did,
+    sub: identity.subject,
+    aud: api.about?.did,
+    iat,
+    exp: iat + 120,
+  });
   try {
     await api.post("link", { user: link.name, code: link.code, proof });
   } catch (error) {
@@ -90,7 +108,13 @@ async function bind(api, identity, link) {
 
 /** @param {string} why @param {() => void} done */
 function refused(why, done) {
-  screen("link-refused", "This link does not work", h("p", {}, said(why)), h("p", {}, "Whoever runs the venue can make a new one for you."), again(done, "Go on without it"));
+  screen(
+    "link-refused",
+    "This link does not work",
+    h("p", {}, said(why)),
+    h("p", {}, "Whoever runs the venue can make a new one for you."),
+    again(done, "Go on without it"),
+  );
 }
 
 /** @param {() => void} act */

@@ -18,7 +18,10 @@ const AT_ONCE = 100;
 export function matches(item, query, from, owner) {
   const text = `${item.title} ${shortDid(item.from, owner)}`.toLowerCase();
   const words = query.toLowerCase().split(/\s+/);
-  return (!from || item.from === from) && words.every((word) => (word.startsWith("did:") ? item.from.toLowerCase().includes(word) : text.includes(word)));
+  return (
+    (!from || item.from === from) &&
+    words.every((word) => (word.startsWith("did:") ? item.from.toLowerCase().includes(word) : text.includes(word)))
+  );
 }
 
 export class List {
@@ -31,13 +34,35 @@ export class List {
     this.note = h("div", { class: "list-note" });
     this.query = "";
     this.from = "";
-    this.search = h("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false", on: { input: () => this.#filter() } });
+    this.search = h("input", {
+      type: "search",
+      id: "search",
+      autocomplete: "off",
+      spellcheck: "false",
+      on: { input: () => this.#filter() },
+    });
     this.who = h("select", { id: "who", on: { change: () => this.#filter() } });
     this.found = h("p", { class: "note", role: "status" });
-    this.filters = h("div", { class: "filters" }, h("label", { for: "search" }, "Search"), this.search, h("label", { for: "who" }, "From"), this.who, this.found);
+    this.filters = h(
+      "div",
+      { class: "filters" },
+      h("label", { for: "search" }, "Search"),
+      this.search,
+      h("label", { for: "who" }, "From"),
+      this.who,
+      this.found,
+    );
     this.list = h("ul", { class: "rows", "aria-labelledby": "list-heading" });
     this.more = h("button", { type: "button", class: "more", hidden: true, on: { click: () => this.#longer() } });
-    this.element = h("section", { class: "list", "aria-labelledby": "list-heading" }, this.heading, this.filters, this.note, this.list, this.more);
+    this.element = h(
+      "section",
+      { class: "list", "aria-labelledby": "list-heading" },
+      this.heading,
+      this.filters,
+      this.note,
+      this.list,
+      this.more,
+    );
     /** @type {Summary[]} */
     this.items = [];
     this.status = "open";
@@ -75,7 +100,9 @@ export class List {
 
   /** The id beside the one that is open, or the first. @param {number} step */
   beside(step) {
-    const ids = this.#shown().slice(0, this.most).map((item) => item.id);
+    const ids = this.#shown()
+      .slice(0, this.most)
+      .map((item) => item.id);
     const at = ids.indexOf(this.selected);
     return at < 0 ? (ids[0] ?? null) : (ids[at + step] ?? null);
   }
@@ -119,7 +146,11 @@ export class List {
   #requesters() {
     const all = [...new Set(this.items.map((item) => item.from))].sort();
     if (this.from && !all.includes(this.from)) all.push(this.from);
-    fill(this.who, h("option", { value: "" }, "everybody"), all.map((did) => h("option", { value: did }, visible(shortDid(did, this.owner)))));
+    fill(
+      this.who,
+      h("option", { value: "" }, "everybody"),
+      all.map((did) => h("option", { value: did }, visible(shortDid(did, this.owner)))),
+    );
     this.who.value = this.from;
   }
 

@@ -48,7 +48,9 @@ async function enter(identity) {
     const info = await api.read("v/info/adapters/hitl");
     await api.run("hitl/list", { status: "open", limit: 1 });
     if (!identity.venue) await keys.keep(base, { ...identity, venue: about.did });
-    new Shell(base, api, identity, info ?? {}, { refused: (error) => entry.refused(base, error.message, identity, again) }).start();
+    new Shell(base, api, identity, info ?? {}, {
+      refused: (error) => entry.refused(base, error.message, identity, () => location.reload()),
+    }).start();
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_admitted") {
       entry.notAdmitted(identity.subject, api.about?.name ?? "The venue", again);

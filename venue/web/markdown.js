@@ -44,7 +44,12 @@ function blocks(lines, depth) {
 }
 
 /** Take one block that is no paragraph; returns how many lines it took. */
-function special(/** @type {string[]} */ lines, /** @type {number} */ at, /** @type {number} */ depth, /** @type {Node[]} */ found) {
+function special(
+  /** @type {string[]} */ lines,
+  /** @type {number} */ at,
+  /** @type {number} */ depth,
+  /** @type {Node[]} */ found,
+) {
   const line = lines[at];
   const fence = FENCE.exec(line);
   if (fence) {
@@ -65,7 +70,13 @@ function special(/** @type {string[]} */ lines, /** @type {number} */ at, /** @t
   if (QUOTE.test(line)) {
     let end = at;
     while (end < lines.length && QUOTE.test(lines[end])) end += 1;
-    found.push({ t: "quote", c: blocks(lines.slice(at, end).map((part) => part.replace(QUOTE, "")), depth + 1) });
+    found.push({
+      t: "quote",
+      c: blocks(
+        lines.slice(at, end).map((part) => part.replace(QUOTE, "")),
+        depth + 1,
+      ),
+    });
     return end - at;
   }
   return BULLET.test(line) ? list(lines, at, depth, found) : 0;
@@ -99,7 +110,8 @@ function list(lines, at, depth, found) {
 function belongs(lines, at, indent) {
   const line = lines[at];
   const own = line.length - line.trimStart().length;
-  if (line.trim()) return own >= indent || (own > 0 && !BULLET.test(line)) || (!starts(line) && Boolean(lines[at - 1].trim()));
+  if (line.trim())
+    return own >= indent || (own > 0 && !BULLET.test(line)) || (!starts(line) && Boolean(lines[at - 1].trim()));
   const next = lines[at + 1];
   return next !== undefined && Boolean(next.trim()) && next.length - next.trimStart().length >= indent;
 }
@@ -163,13 +175,20 @@ function inline(text, depth) {
 }
 
 /** A code span, emphasis, link or image that begins here, if one does. */
-function span(/** @type {string} */ text, /** @type {number} */ at, /** @type {number} */ depth, /** @type {Set<string>} */ hopeless) {
+function span(
+  /** @type {string} */ text,
+  /** @type {number} */ at,
+  /** @type {number} */ depth,
+  /** @type {Set<string>} */ hopeless,
+) {
   const char = text[at];
   if (char === "`") return code(text, at, hopeless);
   if (depth >= DEEPEST) return null;
   if (char === "<") {
     const auto = /^<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/.exec(text.slice(at, at + 2100));
-    return auto ? { node: { t: "link", c: [{ t: "text", text: auto[1] }], url: auto[1] }, end: at + auto[0].length } : null;
+    return auto
+      ? { node: { t: "link", c: [{ t: "text", text: auto[1] }], url: auto[1] }, end: at + auto[0].length }
+      : null;
   }
   if (char === "!" && text[at + 1] !== "[") return null;
   if (char === "[" || char === "!") return link(text, at, depth, hopeless);
@@ -212,7 +231,8 @@ function emphasis(text, at, depth, hopeless) {
       hopeless.add(marker);
       return null;
     }
-    const closes = !/[\s\\]/.test(text[end - 1]) && (marker.length === 2 || (text[end + 1] !== char && text[end - 1] !== char));
+    const closes =
+      !/[\s\\]/.test(text[end - 1]) && (marker.length === 2 || (text[end + 1] !== char && text[end - 1] !== char));
     if (closes && !(char === "_" && /[\p{L}\p{N}]/u.test(text[end + marker.length] ?? ""))) break;
     if (end - open > 4000) return null;
   }
@@ -232,7 +252,9 @@ function link(text, at, depth, hopeless) {
   }
   const label = text.slice(open, middle);
   if (label.length > 1000 || label.includes("[") || label.includes("\n\n")) return null;
-  const target = /^\]\(([^()\n]{0,2000}(?:\([^()\n]{0,500}\)[^()\n]{0,2000})?)\)/.exec(text.slice(middle, middle + 5000));
+  const target = /^\]\(([^()\n]{0,2000}(?:\([^()\n]{0,500}\)[^()\n]{0,2000})?)\)/.exec(
+    text.slice(middle, middle + 5000),
+  );
   if (!target) return null;
   const url = target[1].trim();
   const node = image ? { t: "image", text: label, url } : { t: "link", c: inline(label, depth + 1), url };

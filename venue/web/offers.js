@@ -38,7 +38,12 @@ export function until(offer, now, fallback) {
 export function offerBox(placed, context) {
   const { offer } = placed;
   const why = h("p", { class: "why", id: unique("why") });
-  const tick = h("input", { type: "checkbox", id: unique("offer"), checked: context.ticked, "aria-describedby": why.id });
+  const tick = h("input", {
+    type: "checkbox",
+    id: unique("offer"),
+    checked: context.ticked,
+    "aria-describedby": why.id,
+  });
   const reasons = broad(offer, context.owner);
   const untilText = h("dd", {}, until(offer, context.now(), context.fallback));
   const smallerNow = h("div", { class: "smaller-now", role: "status" });
@@ -52,7 +57,23 @@ export function offerBox(placed, context) {
       context.narrowed(narrow, problem);
       const is = !problem && Object.keys(narrow).length > 0;
       const part = { ...offer, ...narrow };
-      fill(smallerNow, is ? [h("p", {}, h("strong", {}, "Smaller, as you grant it: ")), h("p", { class: "offer-words" }, sentence(part, context.owner)), h("p", {}, exact(part.can), " on ", exact(absoluteResource(part.with, context.owner)), narrow.exp === undefined ? "" : `, until ${absolute(narrow.exp * 1000)}`)] : "");
+      fill(
+        smallerNow,
+        is
+          ? [
+              h("p", {}, h("strong", {}, "Smaller, as you grant it: ")),
+              h("p", { class: "offer-words" }, sentence(part, context.owner)),
+              h(
+                "p",
+                {},
+                exact(part.can),
+                " on ",
+                exact(absoluteResource(part.with, context.owner)),
+                narrow.exp === undefined ? "" : `, until ${absolute(narrow.exp * 1000)}`,
+              ),
+            ]
+          : "",
+      );
     },
   });
   const box = h(
@@ -90,7 +111,13 @@ export function offerBox(placed, context) {
 function resource(text) {
   const slash = text.indexOf("/");
   if (slash < 0) return exact(text);
-  return h("span", { class: "resource" }, exact(text.slice(0, slash)), h("wbr"), h("strong", {}, exact(text.slice(slash))));
+  return h(
+    "span",
+    { class: "resource" },
+    exact(text.slice(0, slash)),
+    h("wbr"),
+    h("strong", {}, exact(text.slice(slash))),
+  );
 }
 
 /** @param {any} offer @param {{owner: string, audience: string}} context @param {any} untilText */
@@ -106,6 +133,8 @@ function exactly(offer, { owner, audience }, untilText) {
     untilText,
     h("dt", {}, "For"),
     h("dd", {}, h("strong", {}, nodes(shortDid(audience, owner))), " ", exact(audience)),
-    offer.nb ? [h("dt", {}, "Caveats"), h("dd", {}, h("pre", {}, said(JSON.stringify(offer.nb, null, 2), { lines: true })))] : null,
+    offer.nb
+      ? [h("dt", {}, "Caveats"), h("dd", {}, h("pre", {}, said(JSON.stringify(offer.nb, null, 2), { lines: true })))]
+      : null,
   );
 }

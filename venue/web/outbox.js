@@ -41,7 +41,15 @@ export class Outbox {
     const { id } = letter.input;
     let seconds = UNDO_SECONDS;
     const count = h("span", { class: "count", "aria-hidden": "true" }, String(seconds));
-    const words = h("p", {}, h("strong", {}, letter.what), " “", said(letter.title), "” ", h("span", { class: "phase" }, "Sending in ", count, " s"));
+    const words = h(
+      "p",
+      {},
+      h("strong", {}, letter.what),
+      " “",
+      said(letter.title),
+      "” ",
+      h("span", { class: "phase" }, "Sending in ", count, " s"),
+    );
     const undo = h("button", { type: "button", class: "undo", on: { click: () => back() } }, "Undo");
     const bar = h("div", { class: "letter" }, words, undo);
     const timer = setInterval(() => {

@@ -20,9 +20,23 @@ export function grantsPage(api, owner) {
       cursor = page.cursor;
       list.append(...page.items.map((/** @type {any} */ mint) => row(api, mint, owner)));
       more.hidden = !cursor;
-      fill(note, list.children.length ? h("p", {}, "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.") : h("p", { class: "empty" }, "Nothing that you granted is still good."), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
+      fill(
+        note,
+        list.children.length
+          ? h(
+              "p",
+              {},
+              "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.",
+            )
+          : h("p", { class: "empty" }, "Nothing that you granted is still good."),
+        h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
+      );
     } catch (error) {
-      fill(note, h("p", { class: "problem", role: "alert" }, problemOf(error)), h("button", { type: "button", on: { click: load } }, "Try again"));
+      fill(
+        note,
+        h("p", { class: "problem", role: "alert" }, problemOf(error)),
+        h("button", { type: "button", on: { click: load } }, "Try again"),
+      );
     }
   };
   more.addEventListener("click", load);
@@ -41,15 +55,25 @@ function row(api, mint, owner) {
   box.append(
     h("p", {}, h("strong", {}, nodes(shortDid(mint.audience, owner)))),
     ...mint.grants.map((/** @type {any} */ grant) => h("p", { class: "offer-words" }, sentence(grant, owner))),
-    ...(broads.length ? [h("p", { class: "broad-mark" }, h("strong", {}, "Broad: "), [...new Set(broads)].join(", "), ".")] : []),
+    ...(broads.length
+      ? [h("p", { class: "broad-mark" }, h("strong", {}, "Broad: "), [...new Set(broads)].join(", "), ".")]
+      : []),
     h(
       "dl",
       { class: "exactly" },
       h("dt", {}, "For"),
       h("dd", {}, exact(mint.audience)),
-      mint.grants.map((/** @type {any} */ grant) => [h("dt", {}, "Exactly"), h("dd", {}, exact(grant.can), " on ", exact(grant.with))]),
+      mint.grants.map((/** @type {any} */ grant) => [
+        h("dt", {}, "Exactly"),
+        h("dd", {}, exact(grant.can), " on ", exact(grant.with)),
+      ]),
       h("dt", {}, "Granted"),
-      h("dd", {}, absolute(mint.created), mint.request ? [", ", inside(`/answered/${mint.request}`, {}, "by answering this request")] : null),
+      h(
+        "dd",
+        {},
+        absolute(mint.created),
+        mint.request ? [", ", inside(`/answered/${mint.request}`, {}, "by answering this request")] : null,
+      ),
     ),
     live(api, mint, gone),
   );
@@ -63,10 +87,23 @@ export function blockedPage(api) {
   const load = async () => {
     try {
       const { items } = await api.run("hitl/blocked", {});
-      fill(list, items.map((/** @type {any} */ item) => blockedRow(api, item, load)));
-      fill(note, items.length ? h("p", {}, "You hear nothing from these, nor from their agents. They are not told.") : h("p", { class: "empty" }, "You have blocked nobody."), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
+      fill(
+        list,
+        items.map((/** @type {any} */ item) => blockedRow(api, item, load)),
+      );
+      fill(
+        note,
+        items.length
+          ? h("p", {}, "You hear nothing from these, nor from their agents. They are not told.")
+          : h("p", { class: "empty" }, "You have blocked nobody."),
+        h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
+      );
     } catch (error) {
-      fill(note, h("p", { class: "problem", role: "alert" }, problemOf(error)), h("button", { type: "button", on: { click: load } }, "Try again"));
+      fill(
+        note,
+        h("p", { class: "problem", role: "alert" }, problemOf(error)),
+        h("button", { type: "button", on: { click: load } }, "Try again"),
+      );
     }
   };
   load();
@@ -87,5 +124,11 @@ function blockedRow(api, item, again) {
       lift.after(h("p", { class: "problem", role: "alert" }, problemOf(error)));
     }
   });
-  return h("li", { class: "mint" }, h("p", {}, exact(item.requester)), h("p", { class: "note" }, `Since ${absolute(item.created)}`), lift);
+  return h(
+    "li",
+    { class: "mint" },
+    h("p", {}, exact(item.requester)),
+    h("p", { class: "note" }, `Since ${absolute(item.created)}`),
+    lift,
+  );
 }

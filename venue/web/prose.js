@@ -16,7 +16,11 @@ function block(node) {
       // One level for all of them, below their title: nothing that they write stands above the headings of the page.
       return h("h3", { dir: "auto", class: node.level > 2 ? "minor" : "" }, node.c.map(span));
     case "list":
-      return h(node.ordered ? "ol" : "ul", node.ordered && node.start !== 1 ? { start: node.start } : {}, node.items.map((/** @type {any} */ item) => h("li", {}, item.map(block))));
+      return h(
+        node.ordered ? "ol" : "ul",
+        node.ordered && node.start !== 1 ? { start: node.start } : {},
+        node.items.map((/** @type {any} */ item) => h("li", {}, item.map(block))),
+      );
     case "quote":
       return h("blockquote", {}, node.c.map(block));
     case "code":

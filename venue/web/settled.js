@@ -27,7 +27,11 @@ export async function headline(api, record, here, when) {
   const at = receipt?.at ?? when ?? (record.status === "expired" ? record.expires : undefined);
   const parts = [h("strong", {}, WORDS[record.status] ?? `This is ${record.status}`)];
   if (record.status === "answered" || record.status === "rejected") {
-    parts.push(here ? " by you, here" : ` by you, somewhere else${receipt?.channel ? `: ${CHANNELS[receipt.channel] ?? receipt.channel}` : ""}`);
+    parts.push(
+      here
+        ? " by you, here"
+        : ` by you, somewhere else${receipt?.channel ? `: ${CHANNELS[receipt.channel] ?? receipt.channel}` : ""}`,
+    );
   }
   parts.push(at === undefined ? "." : `, ${absolute(at)}.`);
   return h("p", { class: `outcome ${record.status}` }, parts);
@@ -48,13 +52,25 @@ export function response(record, owner, api) {
   const said_ = record.response;
   if (!said_) return null;
   if (said_.outcome === "reject") {
-    return h("section", { class: "response" }, h("h2", {}, "The reason that went to the requester"), said_.comment ? said(said_.comment, { lines: true, tag: "p" }) : h("p", {}, "None was given."));
+    return h(
+      "section",
+      { class: "response" },
+      h("h2", {}, "The reason that went to the requester"),
+      said_.comment ? said(said_.comment, { lines: true, tag: "p" }) : h("p", {}, "None was given."),
+    );
   }
   const answers = record.asks
     .filter((/** @type {any} */ ask) => Object.hasOwn(said_.answers, ask.id))
     .map((/** @type {any} */ ask) => [
       h("dt", {}, said(ask.prompt)),
-      h("dd", {}, shown(ask, said_.answers[ask.id]), Object.hasOwn(said_.comments ?? {}, ask.id) ? h("p", { class: "note" }, "Remark: ", said(said_.comments[ask.id], { lines: true })) : null),
+      h(
+        "dd",
+        {},
+        shown(ask, said_.answers[ask.id]),
+        Object.hasOwn(said_.comments ?? {}, ask.id)
+          ? h("p", { class: "note" }, "Remark: ", said(said_.comments[ask.id], { lines: true }))
+          : null,
+      ),
     ]);
   return h(
     "section",
@@ -71,7 +87,9 @@ function shown(ask, answer) {
   if (ask.type === "approval") return answer ? "Yes, approved" : "No";
   if (ask.type === "choice" || ask.type === "checkboxes") {
     const chosen = Array.isArray(answer) ? answer : [answer];
-    const labels = chosen.map((id) => said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id));
+    const labels = chosen.map((id) =>
+      said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id),
+    );
     return labels.length ? labels.flatMap((label, index) => (index ? [", ", label] : [label])) : "None of these";
   }
   return said(typeof answer === "string" ? answer : JSON.stringify(answer), { lines: true });
@@ -95,7 +113,11 @@ function granted(record, owner, api) {
     "section",
     { class: "granted" },
     h("h3", {}, "Access that was granted to ", exact(record.from)),
-    h("ul", {}, grants.map((/** @type {any} */ grant) => h("li", {}, sentence({ ...grant, ...(grant.narrow ?? {}) }, owner)))),
+    h(
+      "ul",
+      {},
+      grants.map((/** @type {any} */ grant) => h("li", {}, sentence({ ...grant, ...(grant.narrow ?? {}) }, owner))),
+    ),
     state,
   );
 }
@@ -135,5 +157,7 @@ async function mintOf(api, request) {
 /** A failed call in words. @param {any} error */
 export function problemOf(error) {
   if (error instanceof Unreachable) return "The venue does not answer. Nothing that you see here is lost; try again.";
-  return error instanceof Refusal ? `The venue refused this: ${error.message}` : `Something went wrong on this page: ${String(error)}`;
+  return error instanceof Refusal
+    ? `The venue refused this: ${error.message}`
+    : `Something went wrong on this page: ${String(error)}`;
 }

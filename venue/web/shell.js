@@ -94,7 +94,13 @@ export class Shell {
   #frame() {
     const tabs = STATES.map((status) => {
       const count = h("span", { class: "tab-count" });
-      const link = inside(`/${status}`, { class: "tab", "data-status": status }, status[0].toUpperCase() + status.slice(1), " ", count);
+      const link = inside(
+        `/${status}`,
+        { class: "tab", "data-status": status },
+        status[0].toUpperCase() + status.slice(1),
+        " ",
+        count,
+      );
       this.counts.set(status, { link, count });
       return h("li", {}, link);
     });
@@ -106,12 +112,24 @@ export class Shell {
     const header = h(
       "header",
       { class: "top" },
-      h("p", { class: "brand" }, inside("/open", {}, "Inbox"), " ", h("span", { class: "venue-name" }, "at ", said(this.api.about?.name ?? "venue"))),
+      h(
+        "p",
+        { class: "brand" },
+        inside("/open", {}, "Inbox"),
+        " ",
+        h("span", { class: "venue-name" }, "at ", said(this.api.about?.name ?? "venue")),
+      ),
       this.connection,
       h("button", { type: "button", class: "quiet help", "aria-label": "Keys", on: { click: () => help.show() } }, "?"),
     );
     const nav = h("nav", { "aria-label": "Inbox" }, h("ul", { class: "tabs" }, tabs, pages));
-    this.main = h("main", { id: "main", tabindex: "-1" }, h("h1", { class: "unseen" }, "Inbox"), this.banner, h("div", { class: "columns" }, this.list.element, this.pane));
+    this.main = h(
+      "main",
+      { id: "main", tabindex: "-1" },
+      h("h1", { class: "unseen" }, "Inbox"),
+      this.banner,
+      h("div", { class: "columns" }, this.list.element, this.pane),
+    );
     fill(/** @type {Element} */ (document.getElementById("page")), header, nav, this.main);
   }
 
@@ -197,7 +215,9 @@ export class Shell {
 
   /** @param {unknown} error */
   #unreached(error) {
+    if (this.left) return;
     if (error instanceof Refusal && error.status === 401) {
+      this.left = true; // what still runs behind the screen that says so must not draw it again
       this.leave.refused(error);
       return;
     }
@@ -238,7 +258,11 @@ export class Shell {
       this.card.heading.focus({ preventScroll: true });
     } catch (error) {
       this.card = null;
-      fill(this.pane, h("p", { class: "problem", role: "alert" }, problemOf(error)), h("button", { type: "button", on: { click: () => this.#open(id) } }, "Try again"));
+      fill(
+        this.pane,
+        h("p", { class: "problem", role: "alert" }, problemOf(error)),
+        h("button", { type: "button", on: { click: () => this.#open(id) } }, "Try again"),
+      );
     }
   }
 
@@ -260,7 +284,12 @@ export class Shell {
     this.main.classList.add("page");
     this.main.classList.remove("one");
     if (!this.checked) await this.#waiting();
-    const page = name === "you" ? this.#you() : name === "grants" ? grantsPage(this.api, this.identity.subject) : blockedPage(this.api);
+    const page =
+      name === "you"
+        ? this.#you()
+        : name === "grants"
+          ? grantsPage(this.api, this.identity.subject)
+          : blockedPage(this.api);
     fill(this.pane, page);
     page.querySelector("h2").focus();
   }
@@ -268,15 +297,30 @@ export class Shell {
   #you() {
     const { identity } = this;
     return h(
-        "section",
-        { class: "you" },
-        h("h2", { tabindex: "-1" }, "You"),
-        identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
-        h("p", {}, "Give this name to the agents that shall ask you:"),
-        copyable(identity.subject),
-        identity.subject === identity.did ? null : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
-        h("p", {}, "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again."),
-        h("p", { class: "buttons" }, h("button", { type: "button", on: { click: () => (signOut(this.base), location.reload()) } }, "Sign out, or be somebody else"), forgetting(this.base, identity)),
+      "section",
+      { class: "you" },
+      h("h2", { tabindex: "-1" }, "You"),
+      identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
+      h("p", {}, "Give this name to the agents that shall ask you:"),
+      copyable(identity.subject),
+      identity.subject === identity.did
+        ? null
+        : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
+      h(
+        "p",
+        {},
+        "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again.",
+      ),
+      h(
+        "p",
+        { class: "buttons" },
+        h(
+          "button",
+          { type: "button", on: { click: () => (signOut(this.base), location.reload()) } },
+          "Sign out, or be somebody else",
+        ),
+        forgetting(this.base, identity),
+      ),
     );
   }
 
@@ -305,7 +349,12 @@ export class Shell {
 
   /** @param {import("./stream.js").State} state */
   #connected(state) {
-    const words = { connecting: "Connecting…", live: "Live", lost: "Not connected, trying again", refused: "Not signed in" };
+    const words = {
+      connecting: "Connecting…",
+      live: "Live",
+      lost: "Not connected, trying again",
+      refused: "Not signed in",
+    };
     const before = this.connection.dataset.state;
     this.connection.dataset.state = state;
     this.connection.textContent = words[state];
@@ -323,7 +372,9 @@ export class Shell {
     if (PAGES.includes(this.status)) return;
     const focused = /** @type {HTMLElement} */ (document.activeElement)?.closest?.("li[data-id]");
     if (focused && !this.card) {
-      const next = /** @type {HTMLElement | null} */ (step > 0 ? focused.nextElementSibling : focused.previousElementSibling);
+      const next = /** @type {HTMLElement | null} */ (
+        step > 0 ? focused.nextElementSibling : focused.previousElementSibling
+      );
       /** @type {HTMLElement | null} */ (next?.firstElementChild)?.focus();
       return;
     }

@@ -14,7 +14,9 @@ export function endChoice(most, whole, change) {
     "select",
     { id: unique("end") },
     h("option", { value: "" }, whole),
-    SPANS.filter((seconds) => most === null || seconds < most).map((seconds) => h("option", { value: seconds }, span(seconds * 1000))),
+    SPANS.filter((seconds) => most === null || seconds < most).map((seconds) =>
+      h("option", { value: seconds }, span(seconds * 1000)),
+    ),
   );
   select.addEventListener("change", () => change(select.value ? Number(select.value) : null));
   return [h("label", { for: select.id }, "Ends after"), select];
@@ -27,7 +29,16 @@ export function endChoice(most, whole, change) {
  */
 export function smallerForm({ offer, owner, most, now, change }) {
   const problem = h("p", { class: "problem", id: unique("narrow"), hidden: true });
-  const field = (/** @type {string} */ value) => h("input", { type: "text", id: unique("narrow"), value, autocapitalize: "none", autocomplete: "off", spellcheck: "false", "aria-describedby": problem.id });
+  const field = (/** @type {string} */ value) =>
+    h("input", {
+      type: "text",
+      id: unique("narrow"),
+      value,
+      autocapitalize: "none",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-describedby": problem.id,
+    });
   const resource = field(offer.with);
   const ability = field(offer.can);
   /** @type {number | null} */

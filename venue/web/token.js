@@ -24,8 +24,16 @@ export function decoded(token) {
 export function tokenForm(ask, set, context) {
   const { identity, requester } = context;
   const audience = ask.token.audience ?? requester;
-  if (identity.did !== identity.subject) return [h("p", { class: "note" }, "This needs a token signed by a key of your own, and this venue signs for you. You cannot answer this question here; you can leave it, or reject the request.")];
-  if (audience === context.venue) return [h("p", { class: "problem" }, "This would be a credential for the venue itself. It cannot be signed here.")];
+  if (identity.did !== identity.subject)
+    return [
+      h(
+        "p",
+        { class: "note" },
+        "This needs a token signed by a key of your own, and this venue signs for you. You cannot answer this question here; you can leave it, or reject the request.",
+      ),
+    ];
+  if (audience === context.venue)
+    return [h("p", { class: "problem" }, "This would be a credential for the venue itself. It cannot be signed here.")];
   /** @type {{cap: any, on: boolean, narrow: import("./smaller.js").Narrow, problem: string | null}[]} */
   const wanted = ask.token.caps.map((/** @type {any} */ cap) => ({ cap, on: false, narrow: {}, problem: null }));
   const asked = ask.token.lifetime ?? DAY;
@@ -54,20 +62,32 @@ export function tokenForm(ask, set, context) {
     fill(out, shown(token, identity.did));
   });
   return [
-    h("p", { class: "offers-intro" }, "Here it is your own key that signs, not the venue. Only what you tick goes into the token."),
+    h(
+      "p",
+      { class: "offers-intro" },
+      "Here it is your own key that signs, not the venue. Only what you tick goes into the token.",
+    ),
     h(
       "dl",
       { class: "exactly" },
       h("dt", {}, "For"),
       h("dd", {}, h("strong", {}, nodes(shortDid(audience, identity.subject))), " ", exact(audience)),
-      ask.token.venue === undefined ? null : [h("dt", {}, "To be used at"), h("dd", {}, exact(ask.token.venue), " (says the requester)")],
+      ask.token.venue === undefined
+        ? null
+        : [h("dt", {}, "To be used at"), h("dd", {}, exact(ask.token.venue), " (says the requester)")],
     ),
-    audience === requester ? null : h("p", { class: "broad-mark" }, h("strong", {}, "Not for the requester: "), "whoever this is could use it."),
+    audience === requester
+      ? null
+      : h("p", { class: "broad-mark" }, h("strong", {}, "Not for the requester: "), "whoever this is could use it."),
     ...wanted.map((one) => capBox(one, identity.subject, stale)),
-    h("div", { class: "remark" }, endChoice(asked, span(asked * 1000), (seconds) => {
-      lifetime = seconds ?? asked;
-      stale();
-    })),
+    h(
+      "div",
+      { class: "remark" },
+      endChoice(asked, span(asked * 1000), (seconds) => {
+        lifetime = seconds ?? asked;
+        stale();
+      }),
+    ),
     h("div", { class: "buttons" }, button),
     why,
     out,
@@ -106,7 +126,13 @@ function capBox(one, owner, stale) {
     },
   });
   draw();
-  return h("div", { class: "offer" }, words, h("label", { class: "tick", for: tick.id }, tick, h("span", {}, "The token says this")), smaller);
+  return h(
+    "div",
+    { class: "offer" },
+    words,
+    h("label", { class: "tick", for: tick.id }, tick, h("span", {}, "The token says this")),
+    smaller,
+  );
 }
 
 /**
@@ -128,8 +154,26 @@ function shown(token, owner) {
     "section",
     { class: "granted" },
     h("p", {}, h("strong", {}, "Signed, and not sent yet."), " This is what it says:"),
-    h("ul", {}, claims.att.map((/** @type {any} */ cap) => h("li", {}, sentence(cap, owner), " ", exact(cap.can), " on ", exact(cap.with)))),
-    h("dl", { class: "exactly" }, h("dt", {}, "For"), h("dd", {}, exact(claims.aud)), h("dt", {}, "Until"), h("dd", {}, absolute(claims.exp * 1000))),
-    h("details", {}, h("summary", {}, "All of it, decoded"), h("pre", {}, said(JSON.stringify(claims, null, 2), { lines: true }))),
+    h(
+      "ul",
+      {},
+      claims.att.map((/** @type {any} */ cap) =>
+        h("li", {}, sentence(cap, owner), " ", exact(cap.can), " on ", exact(cap.with)),
+      ),
+    ),
+    h(
+      "dl",
+      { class: "exactly" },
+      h("dt", {}, "For"),
+      h("dd", {}, exact(claims.aud)),
+      h("dt", {}, "Until"),
+      h("dd", {}, absolute(claims.exp * 1000)),
+    ),
+    h(
+      "details",
+      {},
+      h("summary", {}, "All of it, decoded"),
+      h("pre", {}, said(JSON.stringify(claims, null, 2), { lines: true })),
+    ),
   );
 }

@@ -3,20 +3,26 @@
 /** @typedef {{with: string, can: string, exp?: number | null, lifetime?: number, nb?: Record<string, any>}} Offer */
 
 // Maps, not objects: a requester may call an ability `constructor`.
-const ABILITIES = new Map(Object.entries({
-  "*": "do anything at all with",
-  crud: "read, change and delete",
-  "crud/read": "read",
-  "crud/write": "write",
-  "crud/list": "list",
-  "crud/append": "add to",
-  "crud/delete": "delete",
-  hitl: "do anything to do with requests in",
-  "hitl/request": "put requests into",
-  grant: "pass on, to whomever they like, any right over",
-}));
+const ABILITIES = new Map(
+  Object.entries({
+    "*": "do anything at all with",
+    crud: "read, change and delete",
+    "crud/read": "read",
+    "crud/write": "write",
+    "crud/list": "list",
+    "crud/append": "add to",
+    "crud/delete": "delete",
+    hitl: "do anything to do with requests in",
+    "hitl/request": "put requests into",
+    grant: "pass on, to whomever they like, any right over",
+  }),
+);
 
-const NAMESPACES = new Map([["w", "workspace"], ["h", "inbox"], ["j", "jobs"]]);
+const NAMESPACES = new Map([
+  ["w", "workspace"],
+  ["h", "inbox"],
+  ["j", "jobs"],
+]);
 
 /** The absolute resource: a bare path is the owner's own. @param {string} resource @param {string} owner */
 export function absoluteResource(resource, owner) {
@@ -46,7 +52,13 @@ export function inWords(offer, owner) {
   const yours = did === owner;
   const whose = yours ? "your" : "somebody else’s";
   const said = verb(offer.can);
-  if (!segments.length) return { verb: said, before: yours ? "everything you have here" : "everything of", name: yours ? null : did, after: "" };
+  if (!segments.length)
+    return {
+      verb: said,
+      before: yours ? "everything you have here" : "everything of",
+      name: yours ? null : did,
+      after: "",
+    };
   const space = NAMESPACES.get(segments[0]);
   const rest = segments.slice(1).join("/");
   if (space && !rest) return { verb: said, before: `all of ${whose} ${space}`, name: null, after: "" };

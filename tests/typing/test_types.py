@@ -1,4 +1,4 @@
-"""The types of the gate library, as mypy and pyright see them: right lines pass, each wrong line fails."""
+"""The types of gates and of the client, as mypy and pyright see them: each wrong line is found, no other."""
 
 import re
 import subprocess
@@ -9,7 +9,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
-TYPED, WRONG = HERE / "gates_typed.py", HERE / "gates_wrong.py"
+MISTAKES = {"gates": 11, "client": 15}
+"""How many wrong lines there are of each."""
 
 CHECKERS = {
     "mypy": ["mypy", "--strict", "--config-file", str(PROJECT / "pyproject.toml"), "--no-incremental"],
@@ -24,17 +25,20 @@ def check(checker: str, file: Path) -> tuple[int, set[int]]:
     return ran.returncode, {int(line) for line in re.findall(rf"{file.name}:(\d+):.*error", ran.stdout)}
 
 
-def wrong_lines() -> set[int]:
-    lines = enumerate(WRONG.read_text().splitlines(), start=1)
+def wrong_lines(file: Path) -> set[int]:
+    lines = enumerate(file.read_text().splitlines(), start=1)
     return {number for number, line in lines if line.endswith("# wrong")}
 
 
+@pytest.mark.parametrize("face", MISTAKES)
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_right_lines_pass(checker: str) -> None:
-    assert check(checker, TYPED) == (0, set())
+def test_right_lines_pass(checker: str, face: str) -> None:
+    assert check(checker, HERE / f"{face}_typed.py") == (0, set())
 
 
+@pytest.mark.parametrize("face", MISTAKES)
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_each_wrong_line_is_found(checker: str) -> None:
-    assert len(wrong_lines()) == 11
-    assert check(checker, WRONG) == (1, wrong_lines())
+def test_each_wrong_line_is_found(checker: str, face: str) -> None:
+    file = HERE / f"{face}_wrong.py"
+    assert len(wrong_lines(file)) == MISTAKES[face]
+    assert check(checker, file) == (1, wrong_lines(file))

@@ -1,0 +1,1 @@
+"""Attacks: each test is somebody who tries, with what they could really have."""
