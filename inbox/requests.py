@@ -64,14 +64,28 @@ def delete(tx: Transaction, owner: str, request_id: str) -> bool:
     return tx.run("request.delete", owner=owner, id=request_id) > 0
 
 
+_BEYOND = "~"
+"""Sorts after every id."""
+
+
 def page(
-    tx: Transaction, owner: str, *, status: Status | None, requester: str | None, after: str, limit: int
+    tx: Transaction,
+    owner: str,
+    *,
+    status: Status | None,
+    requester: str | None,
+    after: str | None,
+    limit: int,
+    newest: bool = False,
 ) -> Sequence[Row]:
-    """Summaries of an inbox in id order, which is time order; `requester` narrows to what one principal
-    asked.
+    """Summaries of an inbox in id order, which is time order, or the newest first; `requester` narrows to
+    what one principal asked. `after` is the last id of the page before.
     """
+    if newest:
+        name, by = _narrowed("request.newest", status, requester)
+        return tx.all(name, owner=owner, before=after or _BEYOND, limit=limit, **by)
     name, by = _narrowed("request.page", status, requester)
-    return tx.all(name, owner=owner, after=after, limit=limit, **by)
+    return tx.all(name, owner=owner, after=after or "", limit=limit, **by)
 
 
 def count(tx: Transaction, owner: str, *, status: Status | None = None, requester: str | None = None) -> int:

@@ -48,6 +48,12 @@ class NotAdmitted(Forbidden):
     code = "not_admitted"
 
 
+class LinkRefused(Forbidden):
+    """A one-time link was used already, is too old, or was never made for this user (D35)."""
+
+    code = "link_refused"
+
+
 class AgentRefused(Forbidden):
     """Agents never answer, never grant, never manage anybody, whatever their caps say (D9)."""
 

@@ -36,7 +36,7 @@ from .config import Settings
 from .didweb import DidWeb, Fetch, fetch_public
 from .guard import Guard
 from .limits import Rates
-from .routes import discovery, invoke, jobs, streams, values
+from .routes import discovery, invoke, jobs, links, streams, values, web
 from .routes import operations as operation_routes
 from .waiting import Waiters
 
@@ -52,7 +52,9 @@ OPERATIONS = (
     *user.OPERATIONS,
     *audit.OPERATIONS,
 )
-ROUTERS = tuple(module.router for module in (discovery, invoke, jobs, operation_routes, streams, values))
+ROUTERS = tuple(
+    module.router for module in (discovery, invoke, jobs, links, operation_routes, streams, values)
+)
 _CORS_HEADERS = ["content-type", "authorization", "x-covia-ucans", "idempotency-key", "last-event-id"]
 _STATEMENTS = (("inbox", "sql/inbox.sql"), ("ops", "sql/ops.sql"))
 
@@ -88,8 +90,8 @@ def create_app(
 
     Starting raises SchemaMismatch (`schema`) for a database of another version or of another venue.
     """
-    web = DidWeb(fetch, clock, {signer.did, signer.key_did})
-    world = build_world(settings, signer, clock, entropy, web, operations)
+    did_web = DidWeb(fetch, clock, {signer.did, signer.key_did})
+    world = build_world(settings, signer, clock, entropy, did_web, operations)
     registry = Registry(operations, world.dids)
     bells = Bells()
     units = Units(db, world)
@@ -105,13 +107,14 @@ def create_app(
     app.state.db = db
     app.state.bells = bells
     app.state.desk = desk
+    app.state.units = units
     app.state.invoker = Invoker(units, registry)
     app.state.waiters = waiters
-    app.state.web = web
+    app.state.web = did_web
     app.state.authenticator = Authenticator(
         db,
         world,
-        web,
+        did_web,
         Rates(clock, settings.limits.requests_per_second, settings.limits.burst),
         auto_create=settings.auto_create,
         require_audience=settings.auth.audience == "required",
@@ -119,6 +122,7 @@ def create_app(
     app.state.routers = ROUTERS
     for router in ROUTERS:
         app.include_router(router)
+    app.include_router(web.router)
     problems.install(app)
     openapi.install(app, ROUTERS)
     _protect(app, settings, entropy)
@@ -192,6 +196,7 @@ def build_world(
     described: dict[str, dict[str, Any]] = {
         name: {"description": said} for name, said in skills.ADAPTERS.items()
     }
+    described["hitl"]["signsFor"] = settings.grants.attest
     if ceiling is not None:
         described["hitl"]["maxGrantLifetimeSecs"] = ceiling
     dids = frozenset({signer.did, signer.key_did})

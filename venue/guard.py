@@ -4,7 +4,7 @@ An unknown Host (DNS rebinding), a body that is no JSON or too large, a browser 
 origin; and a request id and the security headers on every answer.
 """
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,7 +53,7 @@ class Guard:
 
         async def stamped(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS, (b"x-request-id", identifier.encode())]
+                message["headers"] = [*_secured(message["headers"]), (b"x-request-id", identifier.encode())]
             elif head:
                 message = {**message, "body": b""}
             await send(message)
@@ -118,6 +118,13 @@ class Guard:
             url = urlsplit(public)
             return origin == f"{url.scheme}://{url.netloc}"
         return origin == f"http://{host}"
+
+
+def _secured(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, with those security headers that it does not set itself."""
+    own = list(headers)
+    names = {name.lower() for name, _ in own}
+    return [*own, *(header for header in _HEADERS if header[0] not in names)]
 
 
 class _Bounded:

@@ -14,13 +14,13 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from ops.builtin import covia_read
+from ops.builtin import covia_read, proofs
 from ops.model import Operation
 
 from . import shapes
 from .problems import STATUS
 from .version import VERSION
-from .wire import CancelBody, InvokeBody
+from .wire import CancelBody, InvokeBody, LinkBody
 
 JSON = "application/json"
 _REF = "#/components/schemas/{model}"
@@ -155,6 +155,9 @@ ROUTES: Mapping[str, Said] = {
         InvokeBody,
         bearer=None,
     ),
+    "POST /api/v1/link": Said(
+        {200: proofs.KeyOutput}, (*_CALLED, *_SENT, "link_refused", "wrong_state"), body=LinkBody, bearer=None
+    ),
     "GET /api/v1/jobs": Said({200: shapes.IdPage}, (*_KNOWN, "invalid_input"), _PAGE),
     "GET /api/v1/jobs/{job_id}": Said({200: shapes.JobRecord}, _JOB, (), (_PROOFS,)),
     "POST /api/v1/jobs/{job_id}": Said({}, (*_JOB_CHANGED, "wrong_state"), body=True),
@@ -255,7 +258,8 @@ class _Models:
         for operation in operations:
             wanted[(operation.input, "validation")] = None
             wanted[(operation.output, "serialization")] = None
-        wanted[(CancelBody, "validation")] = None
+        for body in (CancelBody, LinkBody):
+            wanted[(body, "validation")] = None
         for said in ROUTES.values():
             for answer in said.answers.values():
                 if isinstance(model := _inner(answer), type) and issubclass(model, BaseModel):
@@ -370,6 +374,8 @@ def _body(body: type[BaseModel] | bool, models: _Models, operations: list[Operat
         return True, {"oneOf": [_invocation(operation, models) for operation in operations]}
     if isinstance(body, bool):
         return False, {}
+    if any(info.is_required() for info in body.model_fields.values()):
+        return True, models.of(body, "validation")
     return False, {"anyOf": [models.of(body, "validation"), {"type": "null"}]}
 
 

@@ -30,6 +30,7 @@ STATUS = {
     "auth_required": 401,
     "denied": 403,
     "not_admitted": 403,
+    "link_refused": 403,
     "agent_refused": 403,
     "capability_denied": 403,
     "operator_refused": 403,

@@ -57,6 +57,19 @@ class InvokeBody(BaseModel):
         return f"InvokeBody({self.operation!r})"
 
 
+class LinkBody(BaseModel):
+    """Whose link, its code, and a JWT by the fresh key that names the user as its subject."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    user: str
+    code: str
+    proof: str
+
+    def __repr__(self) -> str:
+        return f"LinkBody({self.user!r})"
+
+
 class CancelBody(BaseModel):
     """The optional body of a cancel."""
 
@@ -154,6 +167,11 @@ def whole_number(request: Request, name: str, default: int) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise HttpProblem("invalid_input", f"{name}: must be a whole number, not negative")
     return int(text)
+
+
+async def body_of(request: Request, kind: type[M]) -> M:
+    """The body of a request as a model. Raises HttpProblem (`invalid_json`, `invalid_input`)."""
+    return _model(kind, await json_body(request))
 
 
 def page_offset(request: Request) -> int:

@@ -37,6 +37,22 @@ WHERE owner = :owner AND requester = :requester AND id > :after
   AND (CAST(:status AS TEXT) IS NULL OR status = :status)
 ORDER BY id LIMIT :limit
 
+-- name: request.newest
+SELECT id, requester, title, status, created, expires FROM request
+WHERE owner = :owner AND id < :before
+ORDER BY id DESC LIMIT :limit
+
+-- name: request.newest_by_status
+SELECT id, requester, title, status, created, expires FROM request
+WHERE owner = :owner AND status = :status AND id < :before
+ORDER BY id DESC LIMIT :limit
+
+-- name: request.newest_by_requester
+SELECT id, requester, title, status, created, expires FROM request
+WHERE owner = :owner AND requester = :requester AND id < :before
+  AND (CAST(:status AS TEXT) IS NULL OR status = :status)
+ORDER BY id DESC LIMIT :limit
+
 -- name: request.count
 SELECT COUNT(*) AS count FROM request WHERE owner = :owner
 

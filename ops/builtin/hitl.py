@@ -85,13 +85,15 @@ class RespondOutput(BaseModel):
 
 
 class ListInput(BaseModel):
-    """Which part of the inbox; pages run in id order, which is time order."""
+    """Which part of the inbox; pages run in id order, which is time order, or the other way round."""
 
     model_config = ConfigDict(strict=True)
 
     status: Status | None = Field(default=None, strict=False, description="Only requests that stand so.")
     limit: int = Field(default=100, ge=1, le=1_000, description="How many at most.")
     cursor: str | None = Field(default=None, description="The `cursor` of the page before.")
+    newest: bool = Field(default=False, description="The newest first.")
+    requester: _DID | None = Field(default=None, description="Only what this principal asked.")
 
 
 class Summary(BaseModel):
@@ -156,14 +158,19 @@ def list_requests(call: Call, data: ListInput) -> dict[str, Any]:
         raise CapabilityDenied(
             "Capability denied: this agent's caps are empty, and let it do nothing. Ask the owner."
         )
-    mine = call.caller.did if call.caller.is_agent else None
+    by = call.caller.did if call.caller.is_agent else data.requester
     owner = call.caller.user
-    after = "" if data.cursor is None else jobs.parse_id(data.cursor)
     rows = requests.page(
-        call.tx, owner, status=data.status, requester=mine, after=after, limit=data.limit + 1
+        call.tx,
+        owner,
+        status=data.status,
+        requester=by,
+        after=None if data.cursor is None else jobs.parse_id(data.cursor),
+        limit=data.limit + 1,
+        newest=data.newest,
     )
     page = [_summary(dict(row)) for row in rows[: data.limit]]
-    result = {"items": page, "count": requests.count(call.tx, owner, status=data.status, requester=mine)}
+    result = {"items": page, "count": requests.count(call.tx, owner, status=data.status, requester=by)}
     return {**result, "cursor": page[-1]["id"]} if len(rows) > data.limit else result
 
 

@@ -28,6 +28,15 @@ DELETE FROM session WHERE jti = :jti AND did = :did
 -- name: session.drop_all
 DELETE FROM session WHERE did = :did
 
+-- name: link.insert
+INSERT INTO link (hash, did, exp) VALUES (:hash, :did, :exp)
+
+-- name: link.get
+SELECT hash, did, exp, used FROM link WHERE hash = :hash
+
+-- name: link.use
+UPDATE link SET used = :now WHERE hash = :hash AND used IS NULL AND exp > :now RETURNING did
+
 -- name: bound_key.get
 SELECT key, principal, created, revoked FROM bound_key WHERE key = :key
 

@@ -7,8 +7,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ops import links
 from ops.builtin.user import sign_in
 
+from .. import config as settings
 from .local import ConfigOption, DataOption, JsonOption, Local, print_json, with_venue
 
 app = typer.Typer(help="Create users, sign them in, and see who there is.", no_args_is_help=True)
@@ -89,6 +91,28 @@ def signout(
         return await venue.run("v/ops/user/signout", {"user": name, **({"jti": jti} if jti else {})})
 
     typer.echo(f"{with_venue(data, config, work)['revoked']} revoked")
+
+
+@app.command()
+def link(
+    name: Annotated[str, typer.Argument(help="The name of a managed user.")],
+    url: Annotated[
+        str | None, typer.Option(help="How they reach the venue; by default public_url, or loopback.")
+    ] = None,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print a link that gives a managed user's browser a key of its own: once, within 15 minutes. It is
+    audited.
+    """
+
+    async def work(venue: Local) -> str:
+        return await venue.write(lambda call: links.make(call, name))
+
+    code = with_venue(data, config, work)
+    known = settings.load(config, data=data, insecure_http=True)
+    base = url or known.public_url or f"http://127.0.0.1:{known.port}"
+    typer.echo(f"{base.rstrip('/')}/inbox#link={name}.{code}")
 
 
 @app.command()

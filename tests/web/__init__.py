@@ -1,0 +1,1 @@
+"""The web inbox in a real browser."""

@@ -1,0 +1,126 @@
+// The key of whoever uses this browser: made here, never to be taken out, and kept in IndexedDB.
+
+import { base64url, didKey } from "./encode.js";
+
+/**
+ * Who somebody is here: `did` is the key's own, `subject` whom it speaks for (the same, or a managed user).
+ * @typedef {{did: string, subject: string, name: string | null, venue: string, key: CryptoKey, created: number}} Identity
+ */
+
+const STORE = "identity";
+
+/** One set of keys per venue, also where two share an origin below different prefixes. @param {URL} base */
+function place(base) {
+  return `venue-inbox:${base.pathname}`;
+}
+
+/** Why keys cannot work here, or null. @returns {Promise<"insecure" | "no_ed25519" | "no_storage" | null>} */
+export async function obstacle() {
+  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) return "insecure";
+  try {
+    await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"]);
+  } catch {
+    return "no_ed25519";
+  }
+  return globalThis.indexedDB ? null : "no_storage";
+}
+
+/** A fresh key that cannot be read, not even by this page. Nothing is stored yet. @returns {Promise<{did: string, key: CryptoKey}>} */
+export async function fresh() {
+  const pair = /** @type {CryptoKeyPair} */ (
+    await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"])
+  );
+  const raw = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  return { did: didKey(raw), key: pair.privateKey };
+}
+
+/** Keep an identity, beside those that are here already. @param {URL} base @param {Identity} identity */
+export async function keep(base, identity) {
+  await act(base, "readwrite", (store) => store.put(identity, identity.did));
+  await navigator.storage?.persist?.().catch(() => false);
+}
+
+/** Make an identity the one that this browser uses. @param {URL} base @param {Identity} identity */
+export function activate(base, { did, subject }) {
+  localStorage.setItem(place(base), JSON.stringify({ did, subject }));
+}
+
+/** Use none of them, until one is chosen. @param {URL} base */
+export function signOut(base) {
+  localStorage.removeItem(place(base));
+}
+
+/**
+ * Who this browser is: the active identity, all that it has, and the one that was active and whose key is gone.
+ * @param {URL} base
+ * @returns {Promise<{identity: Identity | null, all: Identity[], lost: string | null}>}
+ */
+export async function load(base) {
+  const all = /** @type {Identity[]} */ (await act(base, "readonly", (store) => store.getAll()));
+  const active = remembered(localStorage.getItem(place(base)));
+  const identity = all.find((one) => one.did === active?.did) ?? null;
+  return { identity, all, lost: active && !identity ? active.subject : null };
+}
+
+/** @param {string | null} text @returns {{did: string, subject: string} | null} */
+function remembered(text) {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** Call `changed` when another tab signs in, out, or as somebody else. @param {URL} base @param {() => void} changed */
+export function watch(base, changed) {
+  globalThis.addEventListener("storage", (event) => event.key === place(base) && changed());
+}
+
+/** Remove a key from this browser, for good. @param {URL} base @param {{did: string}} identity */
+export async function forget(base, identity) {
+  await act(base, "readwrite", (store) => store.delete(identity.did));
+  signOut(base);
+}
+
+/**
+ * A compact JWS over claims, by an identity's key.
+ * @param {{did: string, key: CryptoKey}} identity
+ * @param {Record<string, any>} claims
+ */
+export async function sign({ did, key }, claims) {
+  const header = { alg: "EdDSA", typ: "JWT", kid: did.slice("did:key:".length) };
+  const text = [header, claims].map((part) => base64url(new TextEncoder().encode(JSON.stringify(part)))).join(".");
+  const signature = await crypto.subtle.sign({ name: "Ed25519" }, key, new TextEncoder().encode(text));
+  return `${text}.${base64url(new Uint8Array(signature))}`;
+}
+
+/**
+ * One act on the store, and wait until it is done.
+ * @param {URL} base
+ * @param {IDBTransactionMode} mode
+ * @param {(store: IDBObjectStore) => IDBRequest} work
+ */
+async function act(base, mode, work) {
+  const database = await open(base);
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, mode);
+      const asked = work(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(asked.result);
+      transaction.onerror = () => reject(transaction.error);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+/** @param {URL} base @returns {Promise<IDBDatabase>} */
+function open(base) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(place(base), 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+}

@@ -1,0 +1,163 @@
+// A request that is no longer open: who or what settled it, what was said, and what was granted.
+
+import { Refusal, Unreachable } from "./api.js";
+import { announce, fill, h } from "./dom.js";
+import { fromBase64url } from "./encode.js";
+import { exact, said } from "./escape.js";
+import { sentence } from "./offers.js";
+import { absolute } from "./time.js";
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  answered: "This was answered",
+  rejected: "This was rejected",
+  cancelled: "The requester withdrew this",
+  expired: "The deadline passed, and nobody answered",
+};
+
+/** @type {Record<string, string>} */
+const CHANNELS = { web: "in a browser", cli: "on the command line", api: "by a program" };
+
+/**
+ * Who settled a request, and when. Only its owner can answer, so another winner is the owner somewhere else.
+ * @param {import("./api.js").Api} api @param {any} record @param {boolean} here @param {number | undefined} when
+ */
+export async function headline(api, record, here, when) {
+  const receipt = await receiptOf(api, record.id);
+  const at = receipt?.at ?? when ?? (record.status === "expired" ? record.expires : undefined);
+  const parts = [h("strong", {}, WORDS[record.status] ?? `This is ${record.status}`)];
+  if (record.status === "answered" || record.status === "rejected") {
+    parts.push(
+      here
+        ? " by you, here"
+        : ` by you, somewhere else${receipt?.channel ? `: ${CHANNELS[receipt.channel] ?? receipt.channel}` : ""}`,
+    );
+  }
+  parts.push(at === undefined ? "." : `, ${absolute(at)}.`);
+  return h("p", { class: `outcome ${record.status}` }, parts);
+}
+
+/** The claims of the venue's receipt; only the jobs of one's own agents show theirs. @param {import("./api.js").Api} api @param {string} id */
+async function receiptOf(api, id) {
+  try {
+    const receipt = await api.receipt(id);
+    return receipt ? JSON.parse(new TextDecoder().decode(fromBase64url(receipt.split(".")[1]))) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the response says. @param {any} record @param {string} owner @param {import("./api.js").Api} api */
+export function response(record, owner, api) {
+  const said_ = record.response;
+  if (!said_) return null;
+  if (said_.outcome === "reject") {
+    return h(
+      "section",
+      { class: "response" },
+      h("h2", {}, "The reason that went to the requester"),
+      said_.comment ? said(said_.comment, { lines: true, tag: "p" }) : h("p", {}, "None was given."),
+    );
+  }
+  const answers = record.asks
+    .filter((/** @type {any} */ ask) => Object.hasOwn(said_.answers, ask.id))
+    .map((/** @type {any} */ ask) => [
+      h("dt", {}, said(ask.prompt)),
+      h(
+        "dd",
+        {},
+        shown(ask, said_.answers[ask.id]),
+        Object.hasOwn(said_.comments ?? {}, ask.id)
+          ? h("p", { class: "note" }, "Remark: ", said(said_.comments[ask.id], { lines: true }))
+          : null,
+      ),
+    ]);
+  return h(
+    "section",
+    { class: "response" },
+    h("h2", {}, "What was answered"),
+    h("dl", {}, answers),
+    said_.comment ? h("p", {}, "Remark: ", said(said_.comment, { lines: true })) : null,
+    granted(record, owner, api),
+  );
+}
+
+/** @param {any} ask @param {any} answer */
+function shown(ask, answer) {
+  if (ask.type === "approval") return answer ? "Yes, approved" : "No";
+  if (ask.type === "choice" || ask.type === "checkboxes") {
+    const chosen = Array.isArray(answer) ? answer : [answer];
+    const labels = chosen.map((id) =>
+      said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id),
+    );
+    return labels.length ? labels.flatMap((label, index) => (index ? [", ", label] : [label])) : "None of these";
+  }
+  return said(typeof answer === "string" ? answer : JSON.stringify(answer), { lines: true });
+}
+
+/** What was granted, whether it is still good, and a way to take it back. @param {any} record @param {string} owner @param {import("./api.js").Api} api */
+function granted(record, owner, api) {
+  const grants = record.response.grants ?? [];
+  if (!grants.length) return h("p", { class: "no-grant" }, "No access was granted.");
+  const state = h("div", { class: "grant-state", role: "status" }, "Asking the venue whether it is still good…");
+  const look = async () => {
+    try {
+      const mint = await mintOf(api, record.id);
+      fill(state, mint ? live(api, mint, look) : h("p", {}, "It is over: revoked, or past its end."));
+    } catch (error) {
+      fill(state, h("p", { class: "problem" }, problemOf(error)));
+    }
+  };
+  look();
+  return h(
+    "section",
+    { class: "granted" },
+    h("h3", {}, "Access that was granted to ", exact(record.from)),
+    h(
+      "ul",
+      {},
+      grants.map((/** @type {any} */ grant) => h("li", {}, sentence({ ...grant, ...(grant.narrow ?? {}) }, owner))),
+    ),
+    state,
+  );
+}
+
+/** @param {import("./api.js").Api} api @param {any} mint @param {() => void} again */
+export function live(api, mint, again) {
+  const button = h("button", { type: "button", class: "danger", on: { click: revoke } }, "Revoke");
+  const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  async function revoke() {
+    button.disabled = true;
+    try {
+      await api.run("ucan/revoke", { hash: mint.hash });
+      announce("Revoked. It opens nothing any more.");
+      again();
+    } catch (error) {
+      button.disabled = false;
+      problem.hidden = false;
+      problem.textContent = problemOf(error);
+    }
+  }
+  const end = mint.exp === undefined ? "It never ends by itself." : `Good until ${absolute(mint.exp * 1000)}.`;
+  return h("div", { class: "live-grant" }, h("p", {}, end), button, problem);
+}
+
+/** The live token that an answer minted, or null. @param {import("./api.js").Api} api @param {string} request */
+async function mintOf(api, request) {
+  let cursor;
+  do {
+    const page = await api.run("ucan/list", { limit: 1000, ...(cursor ? { cursor } : {}) });
+    const found = page.items.find((/** @type {any} */ mint) => mint.request === request);
+    if (found) return found;
+    cursor = page.cursor;
+  } while (cursor);
+  return null;
+}
+
+/** A failed call in words. @param {any} error */
+export function problemOf(error) {
+  if (error instanceof Unreachable) return "The venue does not answer. Nothing that you see here is lost; try again.";
+  return error instanceof Refusal
+    ? `The venue refused this: ${error.message}`
+    : `Something went wrong on this page: ${String(error)}`;
+}

@@ -1,0 +1,397 @@
+// The inbox itself: header, list and card; what the address says is what is shown, and what the stream says is reread.
+
+import { Refusal, Unreachable } from "./api.js";
+import { Card } from "./card.js";
+import * as clock from "./clock.js";
+import { announce, fill, h, inside } from "./dom.js";
+import { copyable, forgetting } from "./entry.js";
+import { said } from "./escape.js";
+import * as help from "./help.js";
+import * as inbox from "./inbox.js";
+import { signOut } from "./keys.js";
+import { List, STATES } from "./list.js";
+import { Outbox } from "./outbox.js";
+import { blockedPage, grantsPage } from "./pages.js";
+import { problemOf } from "./settled.js";
+import { follow } from "./stream.js";
+import { absolute, left } from "./time.js";
+
+const PAGES = ["grants", "blocked", "you"];
+const WEEK = 7 * 24 * 60 * 60;
+const RETRY = 3_000;
+const TOGETHER = 150;
+
+export class Shell {
+  /**
+   * @param {URL} base @param {import("./api.js").Api} api @param {import("./keys.js").Identity} identity
+   * @param {any} info what the venue says of its hitl adapter
+   * @param {{refused: (error: Error) => void}} leave
+   */
+  constructor(base, api, identity, info, leave) {
+    this.base = base;
+    this.api = api;
+    this.identity = identity;
+    this.leave = leave;
+    const ceiling = info.maxGrantLifetimeSecs;
+    this.desk = {
+      api,
+      owner: identity.subject,
+      policy: {
+        fallback: typeof ceiling === "number" ? Math.min(WEEK, ceiling) : WEEK,
+        unsigned: info.signsFor === "managed" && identity.did === identity.subject,
+      },
+      outbox: new Outbox(api),
+      drafts: new Map(),
+      keys: new Map(),
+      mine: new Set(),
+      settledAt: new Map(),
+    };
+    this.list = new List(identity.subject);
+    this.list.wantsAll = () => {
+      this.wanted = Infinity;
+      this.reload();
+    };
+    /** @type {Card | null} */
+    this.card = null;
+    /** @type {Map<string, Card>} */
+    this.cards = new Map();
+    this.status = "open";
+    this.checked = 0;
+    this.wanted = 100;
+    this.connection = h("p", { class: "connection", role: "status" });
+    this.banner = h("div", { class: "banner", role: "alert", hidden: true });
+    this.pane = h("div", { class: "pane" });
+    this.counts = new Map();
+  }
+
+  /** Build the page and keep it true from now on. */
+  start() {
+    clock.start(() => this.api.now());
+    this.#frame();
+    globalThis.addEventListener("hashchange", () => this.#route());
+    document.addEventListener("visibilitychange", () => document.hidden || this.reload());
+    setInterval(() => this.#tick(), 500);
+    help.listen({
+      j: () => this.#step(1),
+      k: () => this.#step(-1),
+      ArrowDown: () => this.#step(1),
+      ArrowUp: () => this.#step(-1),
+      u: () => this.#back(),
+      Escape: () => this.#back(),
+      e: () => this.card?.form?.querySelector("input, textarea")?.focus(),
+      x: () => this.card?.askReason(),
+      "/": () => this.list.search.focus(),
+      "?": () => help.show(),
+      send: () => this.#send(),
+    });
+    follow(this.api, this.identity.subject, {
+      change: (change) => this.#changed(change),
+      state: (state) => this.#connected(state),
+    });
+    this.#route();
+  }
+
+  #frame() {
+    const tabs = STATES.map((status) => {
+      const count = h("span", { class: "tab-count" });
+      const link = inside(
+        `/${status}`,
+        { class: "tab", "data-status": status },
+        status[0].toUpperCase() + status.slice(1),
+        " ",
+        count,
+      );
+      this.counts.set(status, { link, count });
+      return h("li", {}, link);
+    });
+    const pages = PAGES.map((name) => {
+      const link = inside(`/${name}`, { class: "tab", "data-status": name }, name[0].toUpperCase() + name.slice(1));
+      this.counts.set(name, { link, count: h("span") });
+      return h("li", { class: name === PAGES[0] ? "first-page" : "" }, link);
+    });
+    const header = h(
+      "header",
+      { class: "top" },
+      h(
+        "p",
+        { class: "brand" },
+        inside("/open", {}, "Inbox"),
+        " ",
+        h("span", { class: "venue-name" }, "at ", said(this.api.about?.name ?? "venue")),
+      ),
+      this.connection,
+      h("button", { type: "button", class: "quiet help", "aria-label": "Keys", on: { click: () => help.show() } }, "?"),
+    );
+    const nav = h("nav", { "aria-label": "Inbox" }, h("ul", { class: "tabs" }, tabs, pages));
+    this.main = h(
+      "main",
+      { id: "main", tabindex: "-1" },
+      h("h1", { class: "unseen" }, "Inbox"),
+      this.banner,
+      h("div", { class: "columns" }, this.list.element, this.pane),
+    );
+    fill(/** @type {Element} */ (document.getElementById("page")), header, nav, this.main);
+  }
+
+  /** Show what the address says. */
+  async #route() {
+    const [, status = "open", id = ""] = /^#\/([a-z]+)(?:\/([0-9a-f]+))?$/.exec(location.hash) ?? [];
+    if (PAGES.includes(status)) {
+      await this.#page(status);
+      return;
+    }
+    const changed = this.status !== status;
+    this.status = STATES.includes(status) ? status : "open";
+    this.main.classList.toggle("one", Boolean(id));
+    this.main.classList.remove("page");
+    this.#mark(this.status);
+    if (changed || !this.checked) {
+      this.wanted = 100;
+      await this.reload();
+    }
+    if (id) await this.#open(id);
+    else this.#close();
+  }
+
+  /** @param {string} current */
+  #mark(current) {
+    for (const [status, { link }] of this.counts) {
+      if (status === current) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  }
+
+  /** Ask the venue again what the list holds. */
+  async reload() {
+    const { status } = this;
+    if (PAGES.includes(status)) {
+      await this.#waiting();
+      return;
+    }
+    try {
+      const more = () => {
+        this.wanted = this.list.items.length + 100;
+        this.reload();
+      };
+      const found = status === "open" ? await inbox.open(this.api) : await inbox.settled(this.api, status, this.wanted);
+      this.checked = Date.now();
+      this.failing = false;
+      this.banner.hidden = true;
+      if (status !== this.status) return;
+      this.list.show(status, found.items, found.total, found.more ? more : null);
+      this.list.say(found.total ? "" : this.#nothing(status));
+      await this.#count(status, found.total);
+    } catch (error) {
+      this.#unreached(error);
+    }
+  }
+
+  /** What can be known on a page without a list. */
+  async #waiting() {
+    try {
+      await this.#count("", 0);
+      this.checked = Date.now();
+      this.failing = false;
+      this.banner.hidden = true;
+    } catch (error) {
+      this.#unreached(error);
+    }
+  }
+
+  /** The number of open requests, on its tab and in the title, whatever list is shown. @param {string} status @param {number} total */
+  async #count(status, total) {
+    const waiting = status === "open" ? total : (await this.api.run("hitl/list", { status: "open", limit: 1 })).count;
+    const tab = this.counts.get("open");
+    tab.count.textContent = waiting ? String(waiting) : "";
+    document.title = waiting ? `(${waiting}) Inbox` : "Inbox";
+  }
+
+  /** @param {string} status */
+  #nothing(status) {
+    const when = h("p", { class: "note" }, `Checked ${absolute(this.api.now())}.`);
+    if (status !== "open") return [h("p", { class: "empty" }, `No request was ${status}.`), when];
+    return [h("p", { class: "empty" }, "Nothing waits for you."), when];
+  }
+
+  /** @param {unknown} error */
+  #unreached(error) {
+    if (this.left) return;
+    if (error instanceof Refusal && error.status === 401) {
+      this.left = true; // what still runs behind the screen that says so must not draw it again
+      this.leave.refused(error);
+      return;
+    }
+    if (!(error instanceof Unreachable || error instanceof Refusal)) console.error(error);
+    this.failing = true;
+    const since = this.checked ? ` What you see is from ${absolute(this.checked)}, and may be out of date.` : "";
+    this.banner.hidden = false;
+    const text = `${error instanceof Unreachable ? "The venue does not answer." : problemOf(error)}${since} This page keeps trying.`;
+    if (this.banner.textContent !== text) this.banner.textContent = text;
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => this.reload(), RETRY);
+  }
+
+  /** @param {string} id */
+  async #open(id) {
+    this.list.select(id);
+    if (this.card?.record.id === id && this.card.element.isConnected) return;
+    this.card?.close();
+    const kept = this.cards.get(id);
+    if (kept && this.desk.outbox.has(id)) {
+      this.card = kept;
+      fill(this.pane, kept.element);
+      return;
+    }
+    try {
+      const record = await this.api.read(`h/${id}`);
+      if (!location.hash.endsWith(id)) return;
+      if (!record) {
+        this.card = null;
+        fill(this.pane, h("p", { class: "empty" }, "There is no such request in your inbox."));
+        return;
+      }
+      this.card = new Card(this.desk, record);
+      this.cards.set(id, this.card);
+      fill(this.pane, this.card.element);
+      await this.card.draw();
+      scrollTo(0, 0);
+      this.card.heading.focus({ preventScroll: true });
+    } catch (error) {
+      this.card = null;
+      fill(
+        this.pane,
+        h("p", { class: "problem", role: "alert" }, problemOf(error)),
+        h("button", { type: "button", on: { click: () => this.#open(id) } }, "Try again"),
+      );
+    }
+  }
+
+  #close() {
+    const last = this.card?.record.id;
+    this.card?.close();
+    this.card = null;
+    this.list.select("");
+    fill(this.pane, h("p", { class: "note pick" }, "Choose a request to read it."));
+    if (last) (this.list.rows.get(last)?.firstElementChild ?? this.list.heading).focus();
+  }
+
+  /** A page that is no list of requests. @param {string} name */
+  async #page(name) {
+    this.status = name;
+    this.card?.close();
+    this.card = null;
+    this.#mark(name);
+    this.main.classList.add("page");
+    this.main.classList.remove("one");
+    if (!this.checked) await this.#waiting();
+    const page =
+      name === "you"
+        ? this.#you()
+        : name === "grants"
+          ? grantsPage(this.api, this.identity.subject)
+          : blockedPage(this.api);
+    fill(this.pane, page);
+    page.querySelector("h2").focus();
+  }
+
+  #you() {
+    const { identity } = this;
+    return h(
+      "section",
+      { class: "you" },
+      h("h2", { tabindex: "-1" }, "You"),
+      identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
+      h("p", {}, "Give this name to the agents that shall ask you:"),
+      copyable(identity.subject),
+      identity.subject === identity.did
+        ? null
+        : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
+      h(
+        "p",
+        {},
+        "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again.",
+      ),
+      h(
+        "p",
+        { class: "buttons" },
+        h(
+          "button",
+          { type: "button", on: { click: () => (signOut(this.base), location.reload()) } },
+          "Sign out, or be somebody else",
+        ),
+        forgetting(this.base, identity),
+      ),
+    );
+  }
+
+  /** Something changed in the inbox. @param {import("./stream.js").Change} change */
+  #changed(change) {
+    if (change.at && change.id) this.desk.settledAt.set(change.id, change.at);
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.reload(), TOGETHER);
+    const { card } = this;
+    if (card && (change.kind === "resync" || change.id === card.record.id)) this.#reread(card);
+  }
+
+  /** @param {Card} card */
+  async #reread(card) {
+    const { id, status } = card.record;
+    if (status !== "open" || this.desk.outbox.isSending(id) || this.desk.mine.has(id)) return;
+    try {
+      const record = await this.api.read(`h/${id}`);
+      if (!record || record.status === "open" || this.desk.outbox.isSending(id)) return;
+      this.desk.outbox.drop(id);
+      await card.settled(record, this.desk.settledAt.get(id));
+    } catch {
+      // the list says that the venue does not answer, and an answer sent now would be refused
+    }
+  }
+
+  /** @param {import("./stream.js").State} state */
+  #connected(state) {
+    const words = {
+      connecting: "Connecting…",
+      live: "Live",
+      lost: "Not connected, trying again",
+      refused: "Not signed in",
+    };
+    const before = this.connection.dataset.state;
+    this.connection.dataset.state = state;
+    this.connection.textContent = words[state];
+    if (state === "refused" || (state === "lost" && before !== "lost")) this.reload();
+    if (state === "live" && this.failing) this.reload();
+  }
+
+  #tick() {
+    const { card } = this;
+    if (card?.record.status === "open" && left(card.record.expires, this.api.now()).state === "over") card.lapse();
+  }
+
+  /** @param {number} step */
+  #step(step) {
+    if (PAGES.includes(this.status)) return;
+    const focused = /** @type {HTMLElement} */ (document.activeElement)?.closest?.("li[data-id]");
+    if (focused && !this.card) {
+      const next = /** @type {HTMLElement | null} */ (
+        step > 0 ? focused.nextElementSibling : focused.previousElementSibling
+      );
+      /** @type {HTMLElement | null} */ (next?.firstElementChild)?.focus();
+      return;
+    }
+    const id = this.list.beside(step);
+    if (!id) announce("There is no other request.");
+    else if (this.card) location.hash = `#/${this.status}/${id}`;
+    else this.list.rows.get(id)?.firstElementChild.focus();
+  }
+
+  #back() {
+    const page = PAGES.includes(this.status);
+    if (this.card || page) location.hash = `#/${page ? "open" : this.status}`;
+  }
+
+  #send() {
+    const rejecting = document.activeElement?.closest(".reject-box");
+    if (rejecting) /** @type {HTMLElement | null} */ (rejecting.querySelector(".reject-now"))?.click();
+    else this.card?.answer();
+  }
+}

@@ -1,0 +1,58 @@
+// What sending an answer would do, said before it is done.
+
+import { conferred, granted, offers } from "./answer.js";
+import { h } from "./dom.js";
+import { exact } from "./escape.js";
+import { sentence } from "./offers.js";
+import { absolute } from "./time.js";
+import { decoded } from "./token.js";
+import { endOf } from "./words.js";
+
+/**
+ * The words on the button, and those above it.
+ * @param {any} record @param {import("./answer.js").Draft} draft
+ * @param {{owner: string, now: number, fallback: number}} context
+ */
+export function summary(record, draft, context) {
+  const given = conferred(record, draft).map((placed) => granted(placed, draft));
+  const label = given.length
+    ? `Send answer and grant ${given.length === 1 ? "this access" : `these ${given.length}`}`
+    : "Send answer";
+  const content = [...(given.length ? grants(record, given, context) : []), ...tokens(record, draft, context.owner)];
+  if (content.length) return { label, content };
+  const nothing = offers(record).length
+    ? "Sending this answer grants no access."
+    : "Sending this answer grants nothing; it only tells the requester.";
+  return { label, content: [h("p", {}, nothing)] };
+}
+
+/** @param {any} record @param {import("./words.js").Offer[]} given @param {{owner: string, now: number, fallback: number}} context */
+function grants(record, given, { owner, now, fallback }) {
+  const ends = given.map((offer) => endOf(offer, now, fallback)).filter((end) => end !== null);
+  const end = ends.length ? `until ${absolute(Math.min(...ends) * 1000)}` : "for ever";
+  const differ = new Set(given.map((offer) => endOf(offer, now, fallback))).size > 1;
+  return [
+    h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", exact(record.from), ` ${end}:`),
+    list(given, owner),
+    ...(differ ? [h("p", {}, "They go into one token, which ends with the first of them.")] : []),
+  ];
+}
+
+/** @param {any} record @param {import("./answer.js").Draft} draft @param {string} owner @returns {any[]} */
+function tokens(record, draft, owner) {
+  return record.asks
+    .filter((/** @type {any} */ ask) => ask.type === "token" && draft.answers[ask.id])
+    .flatMap((/** @type {any} */ ask) => {
+      const claims = decoded(draft.answers[ask.id]);
+      const said = h("strong", {}, "Sending this answer hands over a token that you signed,");
+      return [
+        h("p", {}, said, " for ", exact(claims.aud), ` until ${absolute(claims.exp * 1000)}:`),
+        list(claims.att, owner),
+      ];
+    });
+}
+
+/** @param {any[]} capabilities @param {string} owner */
+function list(capabilities, owner) {
+  return h("ul", {}, ...capabilities.map((capability) => h("li", {}, sentence(capability, owner))));
+}
