@@ -98,7 +98,7 @@ def test_a_managed_user_is_told_that_they_cannot_sign(browser: Browser, site: Se
     command = [sys.executable, "-m", "venue", "user"]
     where = ["--data", str(site.data)]
     subprocess.run([*command, "add", "kim", *where], check=True, capture_output=True, cwd=ROOT, timeout=60)
-    linked = [*command, "link", "kim", "--url", site.url, *where]
+    linked = [*command, "link", "kim", "--base", site.url, *where]
     link = subprocess.run(
         linked, check=True, capture_output=True, text=True, cwd=ROOT, timeout=60
     ).stdout.strip()

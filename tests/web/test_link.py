@@ -21,7 +21,7 @@ def _operator(site: Served, *words: str) -> str:
 
 
 def _link(site: Served, name: str) -> str:
-    return _operator(site, "link", name, "--url", site.url)
+    return _operator(site, "link", name, "--base", site.url)
 
 
 def test_a_link_shows_whose_it_is_and_binds_once(browser: Browser, site: Served) -> None:

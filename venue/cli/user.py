@@ -96,7 +96,7 @@ def signout(
 @app.command()
 def link(
     name: Annotated[str, typer.Argument(help="The name of a managed user.")],
-    url: Annotated[
+    base: Annotated[
         str | None, typer.Option(help="How they reach the venue; by default public_url, or loopback.")
     ] = None,
     data: DataOption = None,
@@ -111,8 +111,8 @@ def link(
 
     code = with_venue(data, config, work)
     known = settings.load(config, data=data, insecure_http=True)
-    base = url or known.public_url or f"http://127.0.0.1:{known.port}"
-    typer.echo(f"{base.rstrip('/')}/inbox#link={name}.{code}")
+    place = base or known.public_url or f"http://127.0.0.1:{known.port}"
+    typer.echo(f"{place.rstrip('/')}/inbox#link={name}.{code}")
 
 
 @app.command()
