@@ -13,7 +13,6 @@ DATA = {
     "inbox/sql/sqlite/0001_inbox.sql",
     "ops/sql/ops.sql",
     "ops/sql/sqlite/0001_ops.sql",
-    "ops/sql/sqlite/0002_link.sql",
     *(f"venue/web/{path.name}" for path in (ROOT / "venue" / "web").iterdir()),
 }
 

@@ -194,3 +194,12 @@ BEGIN SELECT RAISE(ABORT, 'venue: the states of a job are append-only'); END;
 CREATE TRIGGER job_state_is_written_once BEFORE INSERT ON job_state
 WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job AND seq = NEW.seq)
 BEGIN SELECT RAISE(ABORT, 'venue: the states of a job are append-only'); END;
+
+-- One-time links by which a managed user binds a browser's key (design D35). Only the hash of a code is kept; a row that
+-- was used stays, so that a second use can be told from a code that never was.
+CREATE TABLE link (
+  hash TEXT    NOT NULL PRIMARY KEY,
+  did  TEXT    NOT NULL REFERENCES user (did),
+  exp  INTEGER NOT NULL,
+  used INTEGER
+) STRICT;
