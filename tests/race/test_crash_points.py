@@ -58,7 +58,7 @@ def _look(owner: Actor, _: Actor, request: str) -> object:
 KINDS = {
     "answer": Kind(_answer, "request.get", "answered"),
     "reject": Kind(_reject, "request.get", "rejected"),
-    "cancel": Kind(_cancel, "job.get", "cancelled"),
+    "cancel": Kind(_cancel, "agent.get", "cancelled"),
     "delete": Kind(_delete, "request.get", "rejected", gone=True),
     "expire": Kind(_look, "request.due", "expired"),
 }
