@@ -77,6 +77,7 @@ else:
             self._hear, self._say = os.pipe()
             self._handlers: dict[int, object] = {}
             self._before: list[object] = []
+            self._told_to_stop = 0
 
         def __enter__(self) -> "Terminal":
             os.set_blocking(self._say, False)
@@ -86,7 +87,7 @@ else:
             mode[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
             mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
             for name in (signal.SIGTERM, signal.SIGHUP):
-                self._handlers[name] = signal.signal(name, _stopped)
+                self._handlers[name] = signal.signal(name, self._stop)
             self._handlers[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda *_: self.wake())
             termios.tcsetattr(self._fd, termios.TCSAFLUSH, mode)
             _write(_PASTE_ON)
@@ -104,6 +105,13 @@ else:
             os.close(self._hear)
             os.close(self._say)
 
+        def _stop(self, number: int, _: FrameType | None) -> None:
+            """The first signal stops at the next wait, where nothing is half done; a second one at once."""
+            if self._told_to_stop:
+                raise Stopped(128 + number)
+            self._told_to_stop = number
+            self.wake()
+
         def wake(self) -> None:
             """Let `wait` return, from any thread and from a signal."""
             with contextlib.suppress(OSError):  # a full pipe wakes as well as a fuller one
@@ -112,9 +120,11 @@ else:
         def wait(self, seconds: float) -> list[Key]:
             """The keys that were pressed, or none when the time is up or somebody woke us.
 
-            Raises Stopped when the terminal has gone.
+            Raises Stopped when the terminal has gone, or a signal says so.
             """
             ready, _, _ = select.select([self._fd, self._hear], [], [], seconds)
+            if self._told_to_stop:
+                raise Stopped(128 + self._told_to_stop)
             if self._hear in ready:
                 os.read(self._hear, 4_096)
             if self._fd not in ready:
@@ -135,10 +145,6 @@ else:
             if not data:
                 raise Stopped(128 + signal.SIGHUP)
             return self._decoder.feed(data)
-
-
-def _stopped(number: int, _: FrameType | None) -> None:
-    raise Stopped(128 + number)
 
 
 def _write(text: str) -> None:
