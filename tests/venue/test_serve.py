@@ -309,7 +309,9 @@ def test_a_caller_has_only_so_many_streams(venue: Served) -> None:
         person.respond(job_id, "reject").ok()
         for stream in streams:
             stream.__exit__(None, None, None)
-    assert person.request("GET", path).status == 200
+    # The server hears of an end a moment after the client: it is asked until it has, within bounds.
+    tries = (person.request("GET", path).status for _ in range(1_000))
+    assert next((status for status in tries if status == 200), None) == 200
 
 
 # Stopping.
