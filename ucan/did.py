@@ -7,6 +7,7 @@ files, a leading hyphen an option on a command line.
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -102,15 +103,21 @@ def managed_by(did: str) -> str | None:
     return venue
 
 
+@cache
+def _multibase() -> tuple[Callable[[str, bytes], str], Callable[[str], tuple[str, bytes]]]:
+    """Encode and decode; loaded with the first key, for it is a tenth of what importing this costs."""
+    from multiformats import multibase  # noqa: PLC0415
+
+    return multibase.encode, multibase.decode
+
+
 def did_key(public: bytes, curve: str = "ed25519") -> str:
     """The did:key of a key of 32 bytes, or a compressed point of 33. Raises `Malformed` for another size."""
     if _SIZES.get(curve) != len(public):
         raise Malformed(
             "malformed", "A did:key here is of 32 bytes Ed25519, or of 33 bytes P-256 or secp256k1."
         )
-    from multiformats import multibase  # noqa: PLC0415 - loaded with the first key: it is a tenth of the import
-
-    return _KEY + multibase.encode("base58btc", _CODECS[curve] + public)
+    return _KEY + _multibase()[0]("base58btc", _CODECS[curve] + public)
 
 
 def public_key(did: str) -> PublicKey:
@@ -126,11 +133,9 @@ def public_key(did: str) -> PublicKey:
     """
     if not did.startswith(_KEY + "z") or len(did) > _MAX_DID_KEY:
         raise _bad_did_key(did)
-    from multiformats import MultiformatsError, multibase  # noqa: PLC0415 - as above
-
     try:
-        _, data = multibase.decode(did[len(_KEY) :])
-    except (MultiformatsError, UnicodeError):
+        _, data = _multibase()[1](did[len(_KEY) :])
+    except ValueError:  # what multiformats raises is one
         raise _bad_did_key(did) from None
     raw = data[2:]
     curve = _CURVES.get(data[:2])
