@@ -5,7 +5,7 @@ anonymous.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -36,14 +36,6 @@ OPERATOR_LIFE = 60
 _PROOFS_DIFFER = "A bearer says who you are; a token that confers capabilities goes into ucans"
 
 
-@dataclass(frozen=True, slots=True)
-class Identified:
-    """A caller, and until when the credential is good (unix seconds; None for an anonymous one)."""
-
-    caller: Caller
-    expires: int | None = None
-
-
 class Authenticator:
     """Turns the headers of a request into a caller."""
 
@@ -65,21 +57,21 @@ class Authenticator:
         self._require_audience = require_audience
         self._admitted: set[str] = set()
 
-    async def identify(self, authorization: str | None, channel: str) -> Identified:
+    async def identify(self, authorization: str | None, channel: str) -> Caller:
         """The caller that this Authorization header names, if they do not call too fast.
 
         Raises HttpProblem (`unauthorised`) for a bad credential, NotAdmitted (`not_admitted`) for a stranger,
         TooFast (`rate_limited`).
         """
         found = await self.recognise(authorization, channel)
-        self._rates.check(found.caller.did)
+        self._rates.check(found.did)
         return found
 
-    async def recognise(self, authorization: str | None, channel: str) -> Identified:
+    async def recognise(self, authorization: str | None, channel: str) -> Caller:
         """The same without counting it as a call; a stream asks now and then whether it may go on (D25)."""
         if authorization is None:
             public = f"{self._world.did}:public"
-            return Identified(Caller(public, public, Kind.ANONYMOUS, channel=channel))
+            return Caller(public, public, Kind.ANONYMOUS, channel=channel)
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise HttpProblem("unauthorised", "Only bearer tokens are understood here")
@@ -87,9 +79,9 @@ class Authenticator:
             found = await self._by_shape(token.strip())
         except UcanError as error:
             raise HttpProblem("unauthorised", f"Token rejected: {error}") from None
-        return replace(found, caller=replace(found.caller, channel=channel))
+        return replace(found, channel=channel)
 
-    async def _by_shape(self, token: str) -> Identified:
+    async def _by_shape(self, token: str) -> Caller:
         jws = read(token)
         match jws.typ:
             case typ if typ == TOKEN_TYPE:
@@ -102,7 +94,7 @@ class Authenticator:
             return await self._identity(token, jws)
         return await self._self_issued(token, jws)
 
-    async def _self_issued(self, token: str, jws: Jws) -> Identified:
+    async def _self_issued(self, token: str, jws: Jws) -> Caller:
         judge = partial(
             self_issued,
             token,
@@ -119,8 +111,8 @@ class Authenticator:
             raise HttpProblem("unauthorised", f"Self-issued token rejected: {verdict.reason}")
         if verdict.subject == verdict.issuer and managed_by(verdict.subject) not in self._world.dids:
             await self._admit(verdict.subject)
-            return Identified(Caller(verdict.subject, verdict.subject), verdict.expires)
-        return Identified(await self._bound(verdict.issuer, verdict.subject), verdict.expires)
+            return Caller(verdict.subject, verdict.subject)
+        return await self._bound(verdict.issuer, verdict.subject)
 
     async def _bound(self, key: str, principal: str) -> Caller:
         """The agent or managed user that a bound key speaks for."""
@@ -141,7 +133,7 @@ class Authenticator:
             )
         return caller
 
-    async def _identity(self, token: str, jws: Jws) -> Identified:
+    async def _identity(self, token: str, jws: Jws) -> Caller:
         if jws.claims["att"]:
             raise HttpProblem("unauthorised", f"UCAN bearer rejected: {_PROOFS_DIFFER}")
         await self._learn(token, jws)
@@ -161,10 +153,10 @@ class Authenticator:
         if agent_id_of(verdict.subject) is not None:
             raise HttpProblem("unauthorised", "UCAN bearer rejected: an agent has a token or a key, not this")
         await self._admit(verdict.subject)
-        return Identified(Caller(verdict.subject, verdict.subject, Kind.RELAYED), verdict.expires)
+        return Caller(verdict.subject, verdict.subject, Kind.RELAYED)
 
-    async def _agent(self, jws: Jws) -> Identified:
-        did, jti, exp = self._venue_signed(jws, "Agent token")
+    async def _agent(self, jws: Jws) -> Caller:
+        did, jti, _ = self._venue_signed(jws, "Agent token")
         agent_id, owner = agent_id_of(did), owner_of(did)
         live = None
         if agent_id is not None:
@@ -172,19 +164,19 @@ class Authenticator:
             live = await self._db.read(lambda tx: agents.by_token(tx, owner, name, jti))
         if live is None:
             raise HttpProblem("unauthorised", "Agent token rejected: it was revoked")
-        return Identified(Caller(did, owner, Kind.AGENT, agent_id, live.caps), exp)
+        return Caller(did, owner, Kind.AGENT, agent_id, live.caps)
 
-    async def _session(self, jws: Jws) -> Identified:
-        did, jti, exp = self._venue_signed(jws, "Sign-in")
+    async def _session(self, jws: Jws) -> Caller:
+        did, jti, _ = self._venue_signed(jws, "Sign-in")
         if not await self._db.read(lambda tx: users.live_session(tx, did, jti)):
             raise HttpProblem("unauthorised", "Sign-in rejected: it was revoked")
-        return Identified(Caller(did, did), exp)
+        return Caller(did, did)
 
-    def _operator(self, jws: Jws) -> Identified:
+    def _operator(self, jws: Jws) -> Caller:
         did, _, exp = self._venue_signed(jws, "Operator token")
         if did not in self._world.dids or exp - self._now() > OPERATOR_LIFE:
             raise HttpProblem("unauthorised", "Operator token rejected: it is not one of this venue's own")
-        return Identified(Caller(did, did, Kind.OPERATOR), exp)
+        return Caller(did, did, Kind.OPERATOR)
 
     def _venue_signed(self, jws: Jws, what: str) -> tuple[str, str, int]:
         """Subject, jti and end of a token that this venue signed for itself, and that is live."""
@@ -241,13 +233,13 @@ def channel_of(request: Request) -> str:
     return "cli" if request.headers.get("user-agent", "").startswith(f"{CLI_AGENT}/") else "api"
 
 
-async def identify(request: Request) -> Identified:
+async def identify(request: Request) -> Caller:
     """Who calls, for a route."""
     authenticator: Authenticator = request.app.state.authenticator
     return await authenticator.identify(request.headers.get("authorization"), channel_of(request))
 
 
-async def still_good(request: Request) -> Identified:
+async def still_good(request: Request) -> Caller:
     """Who calls, once more, for a stream that goes on. Raises as `identify` does, but never TooFast."""
     authenticator: Authenticator = request.app.state.authenticator
     return await authenticator.recognise(request.headers.get("authorization"), channel_of(request))
@@ -266,8 +258,4 @@ async def with_proofs(
     return replace(caller, proofs=tuple(proofs))
 
 
-async def _caller(request: Request) -> Caller:
-    return (await identify(request)).caller
-
-
-CallerOf: Any = Annotated[Caller, Depends(_caller)]
+CallerOf: Any = Annotated[Caller, Depends(identify)]

@@ -168,7 +168,7 @@ class House:
     async def _caller(self, who: str) -> Caller:
         if who in PERSONS:
             return Caller(who, who)
-        return (await self._auth.identify(f"Bearer {self.bearers[who]}", "api")).caller
+        return await self._auth.identify(f"Bearer {self.bearers[who]}", "api")
 
     async def _desk(self, who: str, work: Callable[[Caller], Awaitable[Any]]) -> Any:
         try:

@@ -27,7 +27,7 @@ _MOST_DIGITS = 15
 async def job(request: Request, job_id: str) -> Response:
     """A job's changes: one frame at once, the finished record last."""
     _check_accept(request)
-    caller = await with_proofs(request, (await identify(request)).caller, header_proofs(request))
+    caller = await with_proofs(request, await identify(request), header_proofs(request))
     desk: Desk = request.app.state.desk
     await desk.job(job_id, caller)  # what is wrong is an ordinary answer, before the stream begins
     frames = _waiters(request).job_frames(parse_id(job_id), caller, lambda: still_good(request))
@@ -41,7 +41,7 @@ async def feed(request: Request) -> Response:
     People only: what an agent may know, it learns from its jobs (D9).
     """
     _check_accept(request)
-    caller = (await identify(request)).caller
+    caller = await identify(request)
     access.admit(caller, PERSONS)
     seen = request.headers.get("last-event-id", "")
     after = int(seen) if seen.isascii() and seen.isdigit() and len(seen) <= _MOST_DIGITS else None
