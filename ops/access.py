@@ -49,26 +49,18 @@ def admit(caller: Caller, callers: frozenset[Kind]) -> None:
     raise Forbidden("Only the operator may do this, from the command line")
 
 
-def require(call: Call, ability: str, resource: str) -> Sequence[str]:
-    """Let the call go on, or say why not; returns the hashes of the proofs that were relied on, leaf first.
+def require(call: Call, ability: str, resource: str) -> None:
+    """Let the call go on, or say why not.
 
     `resource` is absolute. Raises AuthRequired, CapabilityDenied (`capability_denied`) for an agent in its
     owner's namespace, Forbidden (`denied`) for everybody else.
     """
     admit(call.caller, ASKERS)
     if _own(call, ability, resource):
-        return ()
+        return
     verdict = by_proof(call, ability, resource)
-    if verdict:
-        return [token.hash for token in verdict.chain]
-    raise _denial(call, ability, resource, verdict)
-
-
-def allowed(call: Call, ability: str, resource: str) -> bool:
-    """Whether `require` would let this go on."""
-    return not call.caller.anonymous and (
-        _own(call, ability, resource) or bool(by_proof(call, ability, resource))
-    )
+    if not verdict:
+        raise _denial(call, ability, resource, verdict)
 
 
 def sees(call: Call, resource: str) -> str | None:
