@@ -34,12 +34,7 @@ def get(tx: Transaction, owner: str, segments: Sequence[str]) -> Any:
 
 def exists(tx: Transaction, owner: str, segments: Sequence[str]) -> bool:
     """Whether anything stands at a path; it reads no more than it has to."""
-    above = _document_at_or_above(tx, owner, segments)
-    if above is not None:
-        depth, value = above
-        return not isinstance(walk(value, segments[depth:]), Missing)
-    low, high = _below(segments) if segments else ("", "")
-    return not segments or tx.one("document.any_below", owner=owner, low=low, high=high) is not None
+    return _stands(tx, owner, segments, _document_at_or_above(tx, owner, segments))
 
 
 def keys(tx: Transaction, owner: str, segments: Sequence[str]) -> Sequence[str] | None:
@@ -69,9 +64,9 @@ def put(tx: Transaction, owner: str, segments: Sequence[str], value: Any, quota:
         raise BadInput("a document is written below w/, not at w itself")
     if len(segments) > MAX_DEPTH:
         raise BadInput(f"a path has at most {MAX_DEPTH} segments")
-    existed = exists(tx, owner, segments)
-    made = len(segments) > 2 and not exists(tx, owner, segments[:-1])
     above = _document_at_or_above(tx, owner, segments)
+    existed = _stands(tx, owner, segments, above)
+    made = not existed and len(segments) > 2 and not exists(tx, owner, segments[:-1])
     if above is not None and above[0] < len(segments):
         depth, document = above
         segments, value = segments[:depth], placed(document, segments[depth:], value)
@@ -84,9 +79,9 @@ def delete(tx: Transaction, owner: str, segments: Sequence[str], quota: int) -> 
     """Remove what stands at a path; says whether anything did. The map around it stays, empty if need be."""
     if not segments:
         raise BadInput("the whole of w cannot be deleted at once")
-    if not exists(tx, owner, segments):
-        return False
     above = _document_at_or_above(tx, owner, segments)
+    if not _stands(tx, owner, segments, above):
+        return False
     if above is not None and above[0] < len(segments):
         depth, document = above
         _store(tx, owner, segments[:depth], removed(document, segments[depth:]), quota)
@@ -98,7 +93,20 @@ def delete(tx: Transaction, owner: str, segments: Sequence[str], quota: int) -> 
     return True
 
 
-def _document_at_or_above(tx: Transaction, owner: str, segments: Sequence[str]) -> tuple[int, Any] | None:
+_Found = tuple[int, Any] | None
+"""The document that holds a place: at which depth it stands, and its value."""
+
+
+def _stands(tx: Transaction, owner: str, segments: Sequence[str], above: _Found) -> bool:
+    """Whether anything stands at a path, given what `_document_at_or_above` found for it."""
+    if above is not None:
+        depth, value = above
+        return not isinstance(walk(value, segments[depth:]), Missing)
+    low, high = _below(segments) if segments else ("", "")
+    return not segments or tx.one("document.any_below", owner=owner, low=low, high=high) is not None
+
+
+def _document_at_or_above(tx: Transaction, owner: str, segments: Sequence[str]) -> _Found:
     for depth in range(len(segments), 0, -1):
         row = tx.one("document.get", owner=owner, path=_encode(segments[:depth]))
         if row is not None:
