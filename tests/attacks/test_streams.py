@@ -9,9 +9,8 @@ import pytest
 
 from tests.harness.actors import Actor
 from tests.harness.town import REVOKE, Town, refused
+from tests.harness.towns import Build
 from ucan.did import agent_did
-
-Build = Callable[..., Town]
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 instructed, and this venue alone honours it.
 """
 
-from collections.abc import Callable
-
 from tests.harness.town import VERIFY, Town, offering, refused
+from tests.harness.towns import Build
 from ucan.did import agent_did
 from ucan.jwt import read
 
-Build = Callable[..., Town]
 ECHO = [{"with": "w/r", "can": "crud/read"}]
 
 

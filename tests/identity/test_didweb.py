@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from inbox.errors import SchemaMismatch
 from tests.harness.actors import Actor
 from tests.harness.site import Site, seed_of
 from tests.harness.town import VERIFY, Town, fresh_key, refused
+from tests.harness.towns import Build
 from tests.harness.uvicorns import LoopThread
 from ucan.did import did_key
 from ucan.jwt import sign
@@ -20,7 +20,6 @@ from venue import didweb
 BOB = "did:web:bob.example"
 PAGE = "https://bob.example/.well-known/did.json"
 PUBLIC = {"public_url": "https://venue.example", "users": {"auto_create": True}}
-Build = Callable[..., Town]
 
 
 def web_person(town: Town, did: str = BOB, page: str = PAGE, **changes: Any) -> Actor:

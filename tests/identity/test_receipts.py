@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +9,11 @@ import rfc8785
 
 from tests.harness.actors import Actor
 from tests.harness.town import Town, offering, refused
+from tests.harness.towns import Build
 from ucan.did import agent_did, public_key
 from ucan.errors import UcanError
 from ucan.jwt import check_signature, read
 
-Build = Callable[..., Town]
 ECHO = [{"with": "w/r", "can": "crud/read"}]
 ASKS = [
     {"id": "ok", "type": "approval", "prompt": "OK?", "grants": ECHO},

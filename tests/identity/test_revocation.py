@@ -9,10 +9,10 @@ import pytest
 
 from tests.harness.actors import Actor
 from tests.harness.town import ASK, ISSUE, REQUEST, REVOKE, VERIFY, Town, fresh_key, refused
+from tests.harness.towns import Build
 from ucan.did import agent_did
 from ucan.jwt import read, sign, token_hash
 
-Build = Callable[..., Town]
 LIST = "v/ops/ucan/list"
 
 

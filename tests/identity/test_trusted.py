@@ -1,14 +1,12 @@
 """`auth.trusted_issuers` (D7): another venue's word counts here, for its own managed users only."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.harness.town import VERIFY, Town, refused
+from tests.harness.towns import Build
 from venue.config import ConfigError, load
-
-Build = Callable[..., Town]
 
 
 def _verified(here: Town, token: str, resource: str, presenter: str) -> tuple[bool, bool, str]:
