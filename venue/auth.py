@@ -26,12 +26,9 @@ from ucan.verify import Verdict, authenticate, self_issued
 
 from .didweb import DidWeb
 from .limits import Rates
+from .operator import OPERATOR_LIFE, OPERATOR_TYPE
 from .problems import HttpProblem
 from .version import CLI_AGENT
-
-OPERATOR_TYPE = "venue-operator+jwt"
-OPERATOR_LIFE = 60
-"""How long an operator's bearer lives, in seconds (D5)."""
 
 _PROOFS_DIFFER = "A bearer says who you are; a token that confers capabilities goes into ucans"
 

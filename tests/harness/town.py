@@ -15,6 +15,7 @@ from ucan.did import managed_did
 from ucan.issue import identity
 from ucan.jwt import sign
 from ucan.keys import Ed25519Signer
+from venue.operator import OPERATOR_TYPE
 from venue.problems import STATUS
 
 from .actors import Actor, Reply
@@ -30,7 +31,6 @@ ISSUE = "v/ops/ucan/issue"
 VERIFY = "v/ops/ucan/verify"
 REVOKE = "v/ops/ucan/revoke"
 REQUEST: dict[str, Any] = {"title": "May I?", "asks": [{"id": "ok", "type": "approval", "prompt": "OK?"}]}
-OPERATOR_TYPE = "venue-operator+jwt"
 
 
 def refused(reply: Reply, code: str) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -64,6 +65,28 @@ def test_the_operator_adds_lists_signs_in_and_signs_out(served: Served) -> None:
     ]
     assert token not in str(lines)
     assert {line["says"]["by"] for line in lines} == {served.did}
+
+
+def test_the_command_line_signs_the_operators_bearer(served: Served, tmp_path: Path) -> None:
+    """For a minute and no longer, good for users and not for anybody's inbox; where no venue is, it makes
+    none.
+    """
+    token = command("token", "operator", data=served.data).ok()
+    claims = read(token).claims
+    assert claims["exp"] - claims["iat"] == 60
+    operator = Actor(served.http, served.did, token=token)
+    assert operator.run("v/ops/user/create", {"username": "grace"}).ok()["created"] is True
+    refused(operator.run("v/ops/hitl/list"), "operator_refused")
+    nowhere = command("token", "operator", data=tmp_path / "nowhere")
+    assert (nowhere.status, nowhere.out) == (1, "")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_bearer_of_another_venues_operator_opens_nothing(served: Served, tmp_path: Path) -> None:
+    """Another data directory has another key."""
+    command("user", "ls", data=tmp_path / "other").ok()
+    foreign = command("token", "operator", data=tmp_path / "other").ok()
+    refused(Actor(served.http, served.did, token=foreign).run("v/ops/user/list"), "unauthorised")
 
 
 def test_one_sign_in_of_several_is_revoked_by_its_jti(served: Served) -> None:

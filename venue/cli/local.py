@@ -18,6 +18,7 @@ from ops.invoke import Invoker
 from ops.model import Call, Caller, Kind, World
 from ops.registry import Registry
 from ops.units import Units
+from ucan.keys import Ed25519Signer
 
 from .. import config, keyfile
 from ..didweb import DidWeb, fetch_public
@@ -62,6 +63,14 @@ def with_venue(data: Path | None, file: Path | None, work: Callable[[Local], Awa
     except (OpsError, InboxError, config.ConfigError, keyfile.KeyFileError, OSError) as error:
         typer.echo(f"venue: {error}", err=True)
         raise typer.Exit(1) from None
+
+
+def signer_of(data: Path | None, file: Path | None) -> Ed25519Signer:
+    """The key of a venue, under its DID; it makes none. Raises ConfigError, KeyFileError."""
+    from ..app import signer_for  # noqa: PLC0415 - as below
+
+    settings = config.load(file, data=data, insecure_http=True)
+    return signer_for(settings, keyfile.read(settings.data / keyfile.VENUE_KEY, None).private_bytes_raw())
 
 
 def print_json(value: Any) -> None:

@@ -20,9 +20,11 @@ from ucan.verify import Roots, Verdict, authorise, rights_of
 from ucan.verify import verify as verify_token
 
 from .. import keyfile
+from ..config import ConfigError
+from ..operator import bearer
 from .connection import Connection, Usage, connected
 from .key import opened
-from .local import JsonOption, print_json
+from .local import ConfigOption, DataOption, JsonOption, print_json, signer_of
 
 app = typer.Typer(
     help="Inspect, verify and issue capability tokens without a server; revoke them.", no_args_is_help=True
@@ -116,6 +118,20 @@ def issue(
     except (UcanError, keyfile.KeyFileError) as error:
         raise _refused(f"{error}", 1) from None
     typer.echo(token)
+
+
+@app.command()
+def operator(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Print a bearer of one minute as the operator, for calls over HTTP: users, audit, configuration.
+
+    The key in the data directory signs it. It answers nothing, grants nothing and reads nobody's inbox.
+    Example: VENUE_TOKEN=$(venue token operator) python add_users.py
+    """
+    try:
+        signer = signer_of(data, config)
+    except (ConfigError, keyfile.KeyFileError) as error:
+        raise _refused(f"{error}", 1) from None
+    typer.echo(bearer(signer, now=millis(system_clock()) // 1000, nonce=secrets.token_hex(16)))
 
 
 @app.command()
