@@ -43,6 +43,12 @@ def parse_request_id(text: str) -> str:
         raise NotFound(f"No HITL request {text[:64]!r} in your inbox") from error
 
 
+def newest_id(tx: Transaction) -> str | None:
+    """The greatest id of all jobs and records that are there; None in a new database."""
+    row = tx.one("job.newest_id")
+    return None if row is None or row["id"] is None else str(row["id"])
+
+
 def insert(tx: Transaction, job: Job) -> None:
     """Store a new job, parked or finished, with the first record of its chain."""
     tx.run(

@@ -12,6 +12,8 @@ from inbox.model import Terms
 from inbox.store.base import Transaction
 from ucan.keys import PublicKey, Signer
 
+from .ids import IdSource
+
 
 class JobStatus(StrEnum):
     """The states of a job that this venue has: it runs, it parks, or it is finished."""
@@ -121,7 +123,7 @@ class World:
     signer: Signer
     clock: Clock
     entropy: Callable[[int], bytes]
-    new_id: Callable[[], str]
+    new_id: IdSource
     terms: Terms
     issue_max_lifetime: int | None
     workspace_bytes: int

@@ -67,7 +67,8 @@ def breaches(tx: Transaction) -> tuple[list[str], list[str]]:
 
 
 async def launch(db: Database, world: World) -> int:
-    """Settle what fell due while the venue was down, then check that every parked job has its open record.
+    """Settle what fell due while the venue was down, then check that every parked job has its open record;
+    and let ids go on after those that were made, though the clock may have been set back meanwhile.
 
     A breach is repaired toward the safe side (job failed, record cancelled) and logged with its id. Returns
     how many there were.
@@ -76,6 +77,8 @@ async def launch(db: Database, world: World) -> int:
 
     def work(tx: Transaction) -> list[str]:
         call = _venue_call(tx, world)
+        if newest := jobs.newest_id(tx):
+            world.new_id.go_on_after(newest)
         for row in tx.all("job.running"):
             job = jobs.find(tx, row["id"])
             if job is not None:

@@ -101,6 +101,9 @@ SELECT COUNT(*) AS count FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT)
 SELECT id FROM job WHERE owner = :owner AND (CAST(:maker AS TEXT) IS NULL OR maker = :maker)
 ORDER BY id LIMIT :limit OFFSET :offset
 
+-- name: job.newest_id
+SELECT MAX(id) AS id FROM (SELECT MAX(id) AS id FROM job UNION ALL SELECT MAX(id) FROM request) AS made
+
 -- name: job.parked_without_request
 SELECT j.id FROM job AS j LEFT JOIN request AS r ON r.id = j.id AND r.status = 'open'
 WHERE j.adapter = 'hitl:request' AND j.status = 'INPUT_REQUIRED' AND r.id IS NULL ORDER BY j.id

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from inbox.canonical import canonical, digest_of, plain
 from inbox.clock import millis
+from ops import sweep
 from ops.errors import BadInput
 from ops.ids import IdSource
 from ops.jobs import parse_id
 from tests.harness.books import Books
-from tests.harness.kernel import ASKS, ECHO, Kernel
+from tests.harness.kernel import ASKS, ECHO, Kernel, kernel
 
 from .conftest import Run
 
@@ -153,3 +155,26 @@ def test_ids_of_a_venue_stand_in_the_order_of_posting(venue: Kernel, run: Run) -
 
     made = run(scenario)
     assert made == sorted(made) == sorted(Books.of(venue.path).jobs)
+
+
+@pytest.mark.parametrize("gone", ["record", "job"])
+def test_ids_go_on_where_an_earlier_process_left(run: Run, tmp_path: Path, gone: str) -> None:
+    """Though the clock was set back before the restart, and one half of what had the last id was removed."""
+
+    async def scenario() -> None:
+        async with kernel(tmp_path / "kept.db") as venue:
+            ada = venue.person(1)
+            venue.clock.advance(60_000)
+            last = await venue.ask(ada)
+            await venue.respond(ada, last, "reject")
+            if gone == "record":
+                await venue.delete(ada, last)
+            else:
+                await venue.desk.delete(last, ada)
+        books = Books.of(tmp_path / "kept.db")
+        assert (last in books.requests, last in books.jobs) == (gone == "job", gone == "record")
+        async with kernel(tmp_path / "kept.db") as venue:
+            await sweep.launch(venue.db, venue.world)
+            assert await venue.ask(venue.person(1)) > last
+
+    run(scenario)
