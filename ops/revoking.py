@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 from inbox import audit, events
 from ucan.capability import split
-from ucan.chain import MAX_PROOFS, Resolve, keys_of
-from ucan.errors import BrokenChain
-from ucan.jwt import check_signature, read, token_of
-from ucan.token import Token
+from ucan.chain import Resolve, gather
 
 from . import ledger
 from .errors import Forbidden
@@ -20,10 +17,10 @@ def revoke_token(call: Call, text: str, resolve: Resolve) -> Sequence[str]:
     Its signatures are checked, its times are not: what has ended may be revoked. Raises UcanError for a text
     that is no token, Forbidden (`denied`) for a caller who is none of those that may.
     """
-    chain = _signed(text, resolve)
-    leaf = chain[0]
+    chain = gather(text, now=None, resolve=resolve)
+    leaf = chain[text]
     row = ledger.minted(call.tx, leaf.hash)
-    may = {token.iss for token in chain} | ({row["grantor"]} if row else set())
+    may = {token.iss for token in chain.values()} | ({row["grantor"]} if row else set())
     owners = {capability.owner for capability in leaf.att}
     return _revoke(call, leaf.hash, may, owners)
 
@@ -46,24 +43,3 @@ def _revoke(call: Call, token_hash: str, may: set[str], owners: set[str]) -> Seq
         audit.append(call.tx, user, "token.revoked", call.now, token=token_hash, fell=list(revoked))
         events.append(call.tx, user, "token.revoked", token_hash, call.now)
     return revoked
-
-
-def _signed(text: str, resolve: Resolve) -> list[Token]:
-    """A token and every proof in it, each signed by the key of its issuer, and linked."""
-    found: dict[str, Token] = {}
-
-    def visit(current: str) -> Token:
-        jws = read(current)
-        token = token_of(jws)
-        check_signature(jws, *keys_of(token.iss, resolve))
-        found[current] = token
-        if len(found) > MAX_PROOFS + 1:
-            raise BrokenChain("too_deep", f"There are more than {MAX_PROOFS} proofs.")
-        for proof in token.prf:
-            parent = found.get(proof) or visit(proof)
-            if parent.aud != token.iss:
-                raise BrokenChain("broken_chain", "A proof was given to somebody else than relies on it.")
-        return token
-
-    visit(text)
-    return list(found.values())

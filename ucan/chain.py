@@ -26,9 +26,16 @@ def never(_hash: str) -> bool:
 
 
 def gather(
-    text: str, *, now: int, resolve: Resolve | None, memo: Memo | None, revoked: Callable[[str], bool]
+    text: str,
+    *,
+    now: int | None,
+    resolve: Resolve | None,
+    memo: Memo | None = None,
+    revoked: Callable[[str], bool] = never,
 ) -> dict[str, Token]:
     """Every distinct token of the chain at `text`, by its text, that one first; or raise `UcanError`.
+
+    Without `now` V7 and V8 are left out: who may revoke a token does not depend on whether it has ended.
 
     `memo` remembers what cannot change: tokens whose signature by a did:key was verified, by their exact
     text. Times and revocation are looked at on every call, and so is a key that had to be resolved.
@@ -114,7 +121,8 @@ def _authentic(text: str, resolve: Resolve | None, memo: Memo | None) -> Token:
     return token
 
 
-def _check_now(token: Token, now: int, revoked: Callable[[str], bool]) -> None:
-    check_times(now, token.exp, token.nbf)
+def _check_now(token: Token, now: int | None, revoked: Callable[[str], bool]) -> None:
+    if now is not None:
+        check_times(now, token.exp, token.nbf)
     if revoked(token.hash):
         raise Revoked("revoked", "The token was revoked.", check="V9")
