@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 
 PACKAGES = ("ucan", "inbox", "ops", "venue")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+SCRIPTS = sorted((ROOT / "venue" / "web").glob("*.js"))
 MOST_LINES = 400
 MOST_IN_FUNCTION = 60
 
@@ -34,6 +35,14 @@ def test_module_and_its_functions_stay_small(path: Path) -> None:
         node.name for node in _functions(path) if (node.end_lineno or 0) - node.lineno >= MOST_IN_FUNCTION
     ]
     assert not long
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_module_of_the_page_stays_small(path: Path) -> None:
+    """As those in Python, and it begins by saying what it is."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    assert lines[0].startswith("// ")
 
 
 def test_the_usual_module_and_function_are_short() -> None:

@@ -29,7 +29,7 @@ export function offers(record) {
         ask,
         option,
         offer,
-      })),
+      }))
     ),
   ]);
 }
@@ -88,7 +88,7 @@ function echo({ place, offer }, draft) {
 /** An offer as it would be granted. @param {Placed} placed @param {Draft} draft */
 export function granted({ place, offer }, draft) {
   const narrow = draft.narrow[place] ?? {};
-  const { lifetime, ...rest } = offer;
+  const { lifetime: _lifetime, ...rest } = offer;
   return narrow.exp === undefined ? { ...offer, ...narrow } : { ...rest, ...narrow };
 }
 

@@ -92,16 +92,15 @@ function optionForm(ask, draft, set, offersOf, kind) {
   const many = kind === "checkbox";
   /** @type {any[]} */
   const inputs = [];
-  const none =
-    many && ask.required
-      ? choice(
-          kind,
-          name,
-          "None of these",
-          Array.isArray(draft.answers[ask.id]) && !draft.answers[ask.id].length,
-          empty,
-        )
-      : null;
+  const none = many && ask.required
+    ? choice(
+      kind,
+      name,
+      "None of these",
+      Array.isArray(draft.answers[ask.id]) && !draft.answers[ask.id].length,
+      empty,
+    )
+    : null;
   function empty() {
     inputs.forEach((input) => (input.checked = false));
     set(none?.querySelector("input").checked ? [] : undefined);
@@ -125,8 +124,9 @@ function optionForm(ask, draft, set, offersOf, kind) {
     return [row, ...nested(offersOf(option))];
   });
   if (none) parts.push(none);
-  if (!many && !ask.required)
+  if (!many && !ask.required) {
     parts.push(choice("radio", name, "Leave it unanswered", draft.answers[ask.id] === undefined, () => set(undefined)));
+  }
   return parts;
 }
 

@@ -28,8 +28,9 @@ export function outside(outer, inner, owner) {
   const wide = canonical(outer.with, owner);
   const small = canonical(inner.with, owner);
   if (small === null) return "This is no resource: write a path such as w/reports/march.";
-  if (!ABILITY.test(inner.can) || UNSEEN.test(inner.can))
+  if (!ABILITY.test(inner.can) || UNSEEN.test(inner.can)) {
     return "This is no ability: write names with slashes between them, such as crud/read.";
+  }
   if (wide === null || !within(small, wide)) return "The resource is not inside what was offered.";
   const can = outer.can.replace(/\/\*$/, "");
   return can === "*" || within(inner.can, can) ? null : "The ability is not inside what was offered.";

@@ -138,7 +138,7 @@ export function choose(base, all, done) {
             { type: "button", class: "who", on: { click: () => use(identity) } },
             said(identity.name ?? shortDid(identity.subject, "")),
           ),
-        ),
+        )
       ),
     ),
     fresh_,

@@ -61,7 +61,7 @@ export function nodes(text, options = {}) {
   return pieces(text, options).map((piece) =>
     piece.hidden
       ? h("span", { class: "escape", title: "A character that does not show" }, piece.text)
-      : document.createTextNode(piece.text),
+      : document.createTextNode(piece.text)
   );
 }
 

@@ -28,12 +28,10 @@ export function verified(record, owner) {
         {},
         yours ? h("strong", {}, "you") : [h("strong", { class: "theirs" }, "somebody else"), " ", exact(person)],
       ),
-      record.origin === undefined
-        ? null
-        : [
-            h("dt", {}, "Came through"),
-            h("dd", {}, exact(typeof record.origin === "string" ? record.origin : JSON.stringify(record.origin))),
-          ],
+      record.origin === undefined ? null : [
+        h("dt", {}, "Came through"),
+        h("dd", {}, exact(typeof record.origin === "string" ? record.origin : JSON.stringify(record.origin))),
+      ],
       h("dt", {}, "Full name"),
       h("dd", {}, exact(record.from)),
     ),

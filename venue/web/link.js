@@ -59,10 +59,9 @@ export async function linked(base, link, done) {
         return;
       }
       problem.hidden = false;
-      problem.textContent =
-        error instanceof Unreachable
-          ? "The venue did not answer. Try again: the link works once, and trying twice does no harm."
-          : String(error);
+      problem.textContent = error instanceof Unreachable
+        ? "The venue did not answer. Try again: the link works once, and trying twice does no harm."
+        : String(error);
     }
   });
   screen(

@@ -110,8 +110,9 @@ function list(lines, at, depth, found) {
 function belongs(lines, at, indent) {
   const line = lines[at];
   const own = line.length - line.trimStart().length;
-  if (line.trim())
+  if (line.trim()) {
     return own >= indent || (own > 0 && !BULLET.test(line)) || (!starts(line) && Boolean(lines[at - 1].trim()));
+  }
   const next = lines[at + 1];
   return next !== undefined && Boolean(next.trim()) && next.length - next.trimStart().length >= indent;
 }
@@ -231,8 +232,8 @@ function emphasis(text, at, depth, hopeless) {
       hopeless.add(marker);
       return null;
     }
-    const closes =
-      !/[\s\\]/.test(text[end - 1]) && (marker.length === 2 || (text[end + 1] !== char && text[end - 1] !== char));
+    const closes = !/[\s\\]/.test(text[end - 1]) &&
+      (marker.length === 2 || (text[end + 1] !== char && text[end - 1] !== char));
     if (closes && !(char === "_" && /[\p{L}\p{N}]/u.test(text[end + marker.length] ?? ""))) break;
     if (end - open > 4000) return null;
   }

@@ -61,17 +61,17 @@ export function offerBox(placed, context) {
         smallerNow,
         is
           ? [
-              h("p", {}, h("strong", {}, "Smaller, as you grant it: ")),
-              h("p", { class: "offer-words" }, sentence(part, context.owner)),
-              h(
-                "p",
-                {},
-                exact(part.can),
-                " on ",
-                exact(absoluteResource(part.with, context.owner)),
-                narrow.exp === undefined ? "" : `, until ${absolute(narrow.exp * 1000)}`,
-              ),
-            ]
+            h("p", {}, h("strong", {}, "Smaller, as you grant it: ")),
+            h("p", { class: "offer-words" }, sentence(part, context.owner)),
+            h(
+              "p",
+              {},
+              exact(part.can),
+              " on ",
+              exact(absoluteResource(part.with, context.owner)),
+              narrow.exp === undefined ? "" : `, until ${absolute(narrow.exp * 1000)}`,
+            ),
+          ]
           : "",
       );
     },

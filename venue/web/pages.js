@@ -24,10 +24,10 @@ export function grantsPage(api, owner) {
         note,
         list.children.length
           ? h(
-              "p",
-              {},
-              "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.",
-            )
+            "p",
+            {},
+            "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.",
+          )
           : h("p", { class: "empty" }, "Nothing that you granted is still good."),
         h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
       );

@@ -88,7 +88,7 @@ function shown(ask, answer) {
   if (ask.type === "choice" || ask.type === "checkboxes") {
     const chosen = Array.isArray(answer) ? answer : [answer];
     const labels = chosen.map((id) =>
-      said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id),
+      said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id)
     );
     return labels.length ? labels.flatMap((label, index) => (index ? [", ", label] : [label])) : "None of these";
   }

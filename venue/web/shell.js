@@ -78,8 +78,8 @@ export class Shell {
       ArrowUp: () => this.#step(-1),
       u: () => this.#back(),
       Escape: () => this.#back(),
-      e: () => this.card?.form?.querySelector("input, textarea")?.focus(),
-      x: () => this.card?.askReason(),
+      e: () => this.card?.form?.focus(),
+      x: () => this.card?.form?.askReason(),
       "/": () => this.list.search.focus(),
       "?": () => help.show(),
       send: () => this.#send(),
@@ -225,7 +225,9 @@ export class Shell {
     this.failing = true;
     const since = this.checked ? ` What you see is from ${absolute(this.checked)}, and may be out of date.` : "";
     this.banner.hidden = false;
-    const text = `${error instanceof Unreachable ? "The venue does not answer." : problemOf(error)}${since} This page keeps trying.`;
+    const text = `${
+      error instanceof Unreachable ? "The venue does not answer." : problemOf(error)
+    }${since} This page keeps trying.`;
     if (this.banner.textContent !== text) this.banner.textContent = text;
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.reload(), RETRY);
@@ -284,12 +286,11 @@ export class Shell {
     this.main.classList.add("page");
     this.main.classList.remove("one");
     if (!this.checked) await this.#waiting();
-    const page =
-      name === "you"
-        ? this.#you()
-        : name === "grants"
-          ? grantsPage(this.api, this.identity.subject)
-          : blockedPage(this.api);
+    const page = name === "you"
+      ? this.#you()
+      : name === "grants"
+      ? grantsPage(this.api, this.identity.subject)
+      : blockedPage(this.api);
     fill(this.pane, page);
     page.querySelector("h2").focus();
   }
@@ -392,6 +393,6 @@ export class Shell {
   #send() {
     const rejecting = document.activeElement?.closest(".reject-box");
     if (rejecting) /** @type {HTMLElement | null} */ (rejecting.querySelector(".reject-now"))?.click();
-    else this.card?.answer();
+    else this.card?.form?.answer();
   }
 }

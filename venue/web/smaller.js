@@ -15,7 +15,7 @@ export function endChoice(most, whole, change) {
     { id: unique("end") },
     h("option", { value: "" }, whole),
     SPANS.filter((seconds) => most === null || seconds < most).map((seconds) =>
-      h("option", { value: seconds }, span(seconds * 1000)),
+      h("option", { value: seconds }, span(seconds * 1000))
     ),
   );
   select.addEventListener("change", () => change(select.value ? Number(select.value) : null));
@@ -64,12 +64,10 @@ export function smallerForm({ offer, owner, most, now, change }) {
     resource,
     h("label", { for: ability.id }, "Ability"),
     ability,
-    most === 0
-      ? null
-      : endChoice(most, "as offered", (chosen) => {
-          seconds = chosen;
-          update();
-        }),
+    most === 0 ? null : endChoice(most, "as offered", (chosen) => {
+      seconds = chosen;
+      update();
+    }),
     problem,
   );
 }

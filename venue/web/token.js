@@ -24,7 +24,7 @@ export function decoded(token) {
 export function tokenForm(ask, set, context) {
   const { identity, requester } = context;
   const audience = ask.token.audience ?? requester;
-  if (identity.did !== identity.subject)
+  if (identity.did !== identity.subject) {
     return [
       h(
         "p",
@@ -32,8 +32,10 @@ export function tokenForm(ask, set, context) {
         "This needs a token signed by a key of your own, and this venue signs for you. You cannot answer this question here; you can leave it, or reject the request.",
       ),
     ];
-  if (audience === context.venue)
+  }
+  if (audience === context.venue) {
     return [h("p", { class: "problem" }, "This would be a credential for the venue itself. It cannot be signed here.")];
+  }
   /** @type {{cap: any, on: boolean, narrow: import("./smaller.js").Narrow, problem: string | null}[]} */
   const wanted = ask.token.caps.map((/** @type {any} */ cap) => ({ cap, on: false, narrow: {}, problem: null }));
   const asked = ask.token.lifetime ?? DAY;
@@ -52,8 +54,8 @@ export function tokenForm(ask, set, context) {
     const reason = !context.isRead()
       ? "Read on first: scroll until you have seen the end of this question, and of everything before it."
       : !chosen.length
-        ? "Tick what the token shall say; a token that says nothing is none."
-        : (chosen.find((one) => one.problem)?.problem ?? null);
+      ? "Tick what the token shall say; a token that says nothing is none."
+      : (chosen.find((one) => one.problem)?.problem ?? null);
     why.textContent = reason ?? "";
     why.hidden = !reason;
     if (reason) return;
@@ -158,7 +160,7 @@ function shown(token, owner) {
       "ul",
       {},
       claims.att.map((/** @type {any} */ cap) =>
-        h("li", {}, sentence(cap, owner), " ", exact(cap.can), " on ", exact(cap.with)),
+        h("li", {}, sentence(cap, owner), " ", exact(cap.can), " on ", exact(cap.with))
       ),
     ),
     h(

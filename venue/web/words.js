@@ -52,13 +52,14 @@ export function inWords(offer, owner) {
   const yours = did === owner;
   const whose = yours ? "your" : "somebody else’s";
   const said = verb(offer.can);
-  if (!segments.length)
+  if (!segments.length) {
     return {
       verb: said,
       before: yours ? "everything you have here" : "everything of",
       name: yours ? null : did,
       after: "",
     };
+  }
   const space = NAMESPACES.get(segments[0]);
   const rest = segments.slice(1).join("/");
   if (space && !rest) return { verb: said, before: `all of ${whose} ${space}`, name: null, after: "" };
