@@ -62,6 +62,15 @@ export function outside(url, ...children) {
   return element;
 }
 
+/** Let the browser save a text as a file. @param {string} name @param {string} text */
+export function save(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+  const element = h("a", { download: name });
+  element.setAttribute("href", address);
+  element.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 /** @param {Element} element @param {...any} children */
 export function fill(element, ...children) {
   element.replaceChildren(

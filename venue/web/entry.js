@@ -1,35 +1,11 @@
 // The screens before the inbox: getting in, and what keeps somebody out.
 
-import { announce, fill, h } from "./dom.js";
-import { exact, said } from "./escape.js";
-import { activate, forget, fresh, keep, signOut } from "./keys.js";
+import { offerCopy, restore } from "./copy.js";
+import { fill, h } from "./dom.js";
+import { said } from "./escape.js";
+import { activate, exportable, forget, keep, signOut } from "./keys.js";
+import { copyable, screen } from "./screen.js";
 import { shortDid } from "./words.js";
-
-/** Show one screen with a heading, and move there. @param {string} name @param {string} title @param {...any} content */
-export function screen(name, title, ...content) {
-  const heading = h("h1", { tabindex: "-1" }, title);
-  const main = h("main", { id: "main", class: `screen ${name}`, tabindex: "-1" }, heading, ...content);
-  fill(/** @type {Element} */ (document.getElementById("page")), main);
-  document.title = `${title} · Inbox`;
-  heading.focus({ preventScroll: true });
-}
-
-/** A DID in full, with a button that copies it. @param {string} did */
-export function copyable(did) {
-  const button = h("button", { type: "button", class: "quiet", on: { click: copy } }, "Copy");
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(did);
-      button.textContent = "Copied";
-      announce("Copied");
-    } catch {
-      getSelection()?.selectAllChildren(text);
-      button.textContent = "Selected: copy it now";
-    }
-  }
-  const text = exact(did);
-  return h("div", { class: "copyable" }, text, button);
-}
 
 /** Why this browser cannot hold a key. @param {"insecure" | "no_ed25519" | "no_storage"} why */
 export function obstructed(why) {
@@ -85,10 +61,10 @@ export function welcome(base, done) {
     h(
       "ul",
       {},
-      h("li", {}, "It stays in this browser: nobody can copy it out, not even this page."),
-      h("li", {}, "There is no password, and no way to recover it."),
+      h("li", {}, "It stays in this browser. Once, right after it is made, you can save an encrypted copy of it."),
+      h("li", {}, "After that nobody can copy it out, not even this page. Without a copy it cannot be recovered."),
     ),
-    button,
+    h("p", { class: "buttons" }, button, haveCopy(base, done)),
   );
 }
 
@@ -103,12 +79,13 @@ export function lost(base, did, done) {
     h(
       "p",
       {},
-      "Its key is no longer here: the browser’s data for this page was cleared. It cannot be brought back, and what waits in that inbox can no longer be answered with it. Tell whoever runs the venue.",
+      "Its key is no longer here: the browser’s data for this page was cleared. If you saved a copy, bring it back with that. Without one, what waits in that inbox can no longer be answered. Tell whoever runs the venue.",
     ),
     h("p", {}, "A new key is a new identity, with an empty inbox."),
     h(
       "p",
       { class: "buttons" },
+      haveCopy(base, done),
       button,
       h("button", { type: "button", on: { click: () => (signOut(base), done()) } }, "Set this aside"),
     ),
@@ -141,7 +118,16 @@ export function choose(base, all, done) {
         )
       ),
     ),
-    fresh_,
+    h("p", { class: "buttons" }, fresh_, haveCopy(base, done)),
+  );
+}
+
+/** @param {URL} base @param {() => void} done */
+function haveCopy(base, done) {
+  return h(
+    "button",
+    { type: "button", class: "quiet", on: { click: () => restore(base, done) } },
+    "I have a copy of my key",
   );
 }
 
@@ -149,23 +135,26 @@ export function choose(base, all, done) {
 async function make(base, button, done) {
   button.disabled = true;
   try {
-    const { did, key } = await fresh();
+    const { did, key, copy, drop } = await exportable();
     const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
     await keep(base, identity);
     activate(base, identity);
-    made(did, done);
+    made(did, copy, () => (drop(), done()));
   } catch (error) {
     button.disabled = false;
     button.after(h("p", { class: "problem", role: "alert" }, `The key could not be kept: ${String(error)}`));
   }
 }
 
-/** The key was made: whom agents ask, and what losing it means. @param {string} did @param {() => void} done */
-function made(did, done) {
+/**
+ * The key was made: whom agents ask, what losing it means, and a copy of it, now or never.
+ * @param {string} did @param {(passphrase: string) => Promise<string>} copy @param {() => void} done
+ */
+function made(did, copy, done) {
   screen(
     "made",
     "This is you",
-    h("p", {}, "Give this name to the agents that shall ask you:"),
+    h("p", {}, "Give this name to the agents that will ask you:"),
     copyable(did),
     h("h2", {}, "If you lose it"),
     h(
@@ -173,6 +162,7 @@ function made(did, done) {
       {},
       "The key lives in this browser only. If you clear this site’s data, or lose the machine, nobody can answer as you again, and what waits for you stays unanswered. What you granted before stays valid until it ends.",
     ),
+    offerCopy(did, copy),
     h("button", { type: "button", class: "primary", on: { click: done } }, "Open my inbox"),
   );
 }

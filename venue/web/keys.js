@@ -1,6 +1,7 @@
 // The key of whoever uses this browser: made here, never to be taken out, and kept in IndexedDB.
 
-import { base64url, didKey } from "./encode.js";
+import { base64url, didKey, fromBase64url } from "./encode.js";
+import { KeyFileError, lock, unlock } from "./pem.js";
 
 /**
  * Who somebody is here: `did` is the key's own, `subject` whom it speaks for (the same, or a managed user).
@@ -25,13 +26,52 @@ export async function obstacle() {
   return globalThis.indexedDB ? null : "no_storage";
 }
 
-/** A fresh key that cannot be read, not even by this page. Nothing is stored yet. @returns {Promise<{did: string, key: CryptoKey}>} */
+/** @typedef {{did: string, key: CryptoKey}} Held a key that cannot be read, not even by this page */
+
+/** A fresh key that was never readable. Nothing is stored yet. @returns {Promise<Held>} */
 export async function fresh() {
   const pair = /** @type {CryptoKeyPair} */ (
     await crypto.subtle.generateKey({ name: "Ed25519" }, false, ["sign", "verify"])
   );
   const raw = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
   return { did: didKey(raw), key: pair.privateKey };
+}
+
+/**
+ * A fresh key, and the one chance to have a copy of it: until `drop`, `copy` encrypts it under a passphrase.
+ * @returns {Promise<Held & {copy: (passphrase: string) => Promise<string>, drop: () => void}>}
+ */
+export async function exportable() {
+  const pair = /** @type {CryptoKeyPair} */ (
+    await crypto.subtle.generateKey({ name: "Ed25519" }, true, ["sign", "verify"])
+  );
+  const secret = await crypto.subtle.exportKey("pkcs8", pair.privateKey);
+  const held = await sealed(secret);
+  return { ...held, copy: (passphrase) => lock(secret, passphrase), drop: () => new Uint8Array(secret).fill(0) };
+}
+
+/**
+ * The key of a file. Nothing is stored yet.
+ * @param {string} text @param {string} passphrase @returns {Promise<Held>}
+ * @throws {KeyFileError} for a file of another kind, another passphrase, and another kind of key
+ */
+export async function restored(text, passphrase) {
+  const secret = await unlock(text, passphrase);
+  try {
+    return await sealed(secret);
+  } catch {
+    throw new KeyFileError("The file holds another kind of key than the inbox uses.");
+  } finally {
+    new Uint8Array(secret).fill(0);
+  }
+}
+
+/** Make a key unreadable. @param {ArrayBuffer} secret PKCS 8 @returns {Promise<Held>} */
+async function sealed(secret) {
+  const open = await crypto.subtle.importKey("pkcs8", secret, { name: "Ed25519" }, true, ["sign"]);
+  const { x = "" } = await crypto.subtle.exportKey("jwk", open);
+  const key = await crypto.subtle.importKey("pkcs8", secret, { name: "Ed25519" }, false, ["sign"]);
+  return { did: didKey(fromBase64url(x)), key };
 }
 
 /** Keep an identity, beside those that are here already. @param {URL} base @param {Identity} identity */

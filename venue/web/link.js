@@ -2,9 +2,9 @@
 
 import { Api, Refusal, Unreachable } from "./api.js";
 import { h } from "./dom.js";
-import { copyable, screen } from "./entry.js";
 import { said } from "./escape.js";
 import { activate, forget, fresh, keep, sign } from "./keys.js";
+import { copyable, screen } from "./screen.js";
 
 const FORM = /^#link=([A-Za-z0-9_][A-Za-z0-9._-]{0,63})\.([0-9a-f]{48})$/;
 

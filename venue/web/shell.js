@@ -4,7 +4,7 @@ import { Refusal, Unreachable } from "./api.js";
 import { Card } from "./card.js";
 import * as clock from "./clock.js";
 import { announce, fill, h, inside } from "./dom.js";
-import { copyable, forgetting } from "./entry.js";
+import { forgetting } from "./entry.js";
 import { said } from "./escape.js";
 import * as help from "./help.js";
 import * as inbox from "./inbox.js";
@@ -12,6 +12,7 @@ import { signOut } from "./keys.js";
 import { List, STATES } from "./list.js";
 import { Outbox } from "./outbox.js";
 import { blockedPage, grantsPage } from "./pages.js";
+import { copyable } from "./screen.js";
 import { problemOf } from "./settled.js";
 import { follow } from "./stream.js";
 import { absolute, left } from "./time.js";
@@ -302,7 +303,7 @@ export class Shell {
       { class: "you" },
       h("h2", { tabindex: "-1" }, "You"),
       identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
-      h("p", {}, "Give this name to the agents that shall ask you:"),
+      h("p", {}, "Give this name to the agents that will ask you:"),
       copyable(identity.subject),
       identity.subject === identity.did
         ? null
@@ -310,7 +311,7 @@ export class Shell {
       h(
         "p",
         {},
-        "The key lives in this browser only, and cannot be copied out. If you clear this site’s data, nobody can answer with it again.",
+        "This browser keeps the key, and nobody can copy it out any more. If you clear this site’s data, it is gone, and only a copy that was saved when it was made brings it back.",
       ),
       h(
         "p",
