@@ -133,7 +133,7 @@ def test_the_card_sets_the_verified_apart_and_shows_each_offer_exactly(ada: Pers
     for exactly in (
         "crud/write",
         f"{ada.did}/w/releases/",
-        f"{ada.did}:g:helper",
+        "helper, your agent, who asks this",
         "1 hour after you approve",
     ):
         expect(offer).to_contain_text(exactly)

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{id: string, type: string, prompt: string, required?: boolean, comment?: boolean, options?: any[], grants?: any[], token?: any}} Ask
- * @typedef {{answers: Record<string, any>, comments: Record<string, string>, comment: string, echoed: string[],
+ * @typedef {{answers: Record<string, any>, comments: Record<string, string>, comment: string, reason: string, echoed: string[],
  *   narrow: Record<string, import("./smaller.js").Narrow>, bad: Record<string, string>}} Draft
  * @typedef {{place: string, ask: Ask, option: any | null, offer: import("./words.js").Offer}} Placed
  */
@@ -11,7 +11,8 @@ const KNOWN = ["text", "approval", "choice", "checkboxes", "token"];
 
 /** Nothing decided. An ask may be called `__proto__` or `constructor`, so these have no prototype. @returns {Draft} */
 export function blank() {
-  return { answers: Object.create(null), comments: Object.create(null), comment: "", echoed: [], narrow: {}, bad: {} };
+  const [answers, comments] = [Object.create(null), Object.create(null)];
+  return { answers, comments, comment: "", reason: "", echoed: [], narrow: {}, bad: {} };
 }
 
 /** Whether this page has a form for an ask. @param {Ask} ask */
@@ -59,9 +60,8 @@ function isAnswered(answer) {
 
 /** Whether anything was typed or chosen. @param {Draft} draft */
 export function isTouched(draft) {
-  return Boolean(
-    Object.keys(draft.answers).length || Object.keys(draft.comments).length || draft.comment || draft.echoed.length,
-  );
+  const { answers, comments, comment, reason, echoed } = draft;
+  return Boolean(Object.keys(answers).length || Object.keys(comments).length || comment || reason || echoed.length);
 }
 
 /**

@@ -11,8 +11,9 @@ import { known } from "./answer.js";
  * @param {(option: any | null) => any[]} offersOf the offer boxes that hang on a choice
  * @param {() => void} changed
  * @param {(set: (value: any) => void) => any[]} tokenOf the form of a token ask
+ * @param {any} end the mark that shows whether the requester's words were read to their end
  */
-export function askForm(ask, draft, offersOf, changed, tokenOf) {
+export function askForm(ask, draft, offersOf, changed, tokenOf, end) {
   const problem = h("p", { class: "problem ask-problem", id: unique("problem"), hidden: true });
   const set = (/** @type {any} */ value) => {
     if (value === undefined) delete draft.answers[ask.id];
@@ -26,9 +27,13 @@ export function askForm(ask, draft, offersOf, changed, tokenOf) {
     class: `ask ask-${known(ask) ? ask.type : "unknown"}`,
     "aria-describedby": problem.id,
   });
+  const prompt = said(ask.prompt, { lines: true, tag: "span", class: "quoted" });
+  prompt.id = unique("prompt");
   group.append(
-    h("legend", {}, said(ask.prompt, { lines: true, tag: "span" }), " ", required),
-    ...body(ask, draft, set, offersOf, tokenOf),
+    h("legend", {}, required, prompt),
+    ...(ask.options ? [] : [end]),
+    ...body(ask, draft, set, offersOf, tokenOf, prompt.id),
+    ...(ask.options ? [end] : []),
     problem,
   );
   if (ask.comment) group.append(remark(ask, draft, changed));
@@ -42,11 +47,11 @@ export function askForm(ask, draft, offersOf, changed, tokenOf) {
   };
 }
 
-/** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {(option: any) => any[]} offersOf @param {(set: (value: any) => void) => any[]} tokenOf @returns {any[]} */
-function body(ask, draft, set, offersOf, tokenOf) {
+/** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {(option: any) => any[]} offersOf @param {(set: (value: any) => void) => any[]} tokenOf @param {string} prompt @returns {any[]} */
+function body(ask, draft, set, offersOf, tokenOf, prompt) {
   switch (ask.type) {
     case "text":
-      return [textForm(ask, draft, set)];
+      return [textForm(ask, draft, set, prompt)];
     case "approval":
       return approvalForm(ask, draft, set, offersOf);
     case "choice":
@@ -67,11 +72,13 @@ function body(ask, draft, set, offersOf, tokenOf) {
   }
 }
 
-/** @param {any} ask @param {any} draft @param {(value: any) => void} set */
-function textForm(ask, draft, set) {
-  const input = h("textarea", { rows: 3, "aria-label": "Your answer", value: draft.answers[ask.id] ?? "" });
+/** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {string} prompt */
+function textForm(ask, draft, set, prompt) {
+  const input = h("textarea", { rows: 3, id: unique("answer"), value: draft.answers[ask.id] ?? "" });
   input.addEventListener("input", () => set(input.value === "" ? undefined : input.value));
-  return input;
+  const label = h("label", { for: input.id, id: unique("label") }, "Your answer");
+  input.setAttribute("aria-labelledby", `${label.id} ${prompt}`);
+  return h("div", { class: "text-answer" }, label, input);
 }
 
 /** @param {any} ask @param {any} draft @param {(value: any) => void} set @param {(option: any) => any[]} offersOf */
@@ -115,10 +122,12 @@ function optionForm(ask, draft, set, offersOf, kind) {
   const parts = ask.options.flatMap((/** @type {any} */ option) => {
     const answer = draft.answers[ask.id];
     const on = many ? Array.isArray(answer) && answer.includes(option.id) : answer === option.id;
-    const label = [
-      said(option.label || option.id, { lines: true, tag: "span" }),
-      option.description ? said(option.description, { lines: true, tag: "span", class: "option-more" }) : null,
-    ];
+    const label = h(
+      "span",
+      { class: "quoted" },
+      said(oneLine(option.label || option.id), { tag: "span" }),
+      option.description ? said(oneLine(option.description), { tag: "span", class: "option-more" }) : null,
+    );
     const row = choice(kind, name, label, on, gather);
     inputs.push(row.querySelector("input"));
     return [row, ...nested(offersOf(option))];
@@ -134,6 +143,11 @@ function optionForm(ask, draft, set, offersOf, kind) {
 function choice(kind, name, label, on, changed) {
   const input = h("input", { type: kind, name, id: unique("choice"), checked: on, on: { change: changed } });
   return h("label", { class: "choice", for: input.id }, input, h("span", { class: "choice-label" }, label));
+}
+
+/** A label has one line; its breaks could set words where they look like the page's own. @param {string} text */
+function oneLine(text) {
+  return text.replace(/[\n\r\t ]+/g, " ");
 }
 
 /** @param {any[]} boxes */
@@ -157,5 +171,16 @@ function remark(ask, draft, changed) {
     else delete draft.comments[ask.id];
     changed();
   });
-  return h("div", { class: "remark" }, h("label", { for: input.id }, "A remark on this, if you like"), input);
+  return remarkBox("A remark on this", input);
+}
+
+/** A remark, folded away until somebody wants to make one. @param {string} words @param {any} input */
+export function remarkBox(words, input) {
+  return h(
+    "details",
+    { class: "remark", open: input.value !== "" },
+    h("summary", {}, words),
+    h("label", { for: input.id, class: "unseen" }, words),
+    input,
+  );
 }

@@ -1,16 +1,19 @@
 // One request: the verified frame, the requester's words, the form, and the answer.
 
-import { Refusal } from "./api.js";
+import { Refusal, Unreachable } from "./api.js";
 import { blank, isTouched, known, offers } from "./answer.js";
 import { announce, fill, h, inside } from "./dom.js";
 import { digestOf } from "./encode.js";
 import { said, visible } from "./escape.js";
 import { Form } from "./form.js";
 import { badge, blocking, smallPrint, title, unverified, verified } from "./frame.js";
+import { leftover } from "./leftover.js";
 import { sentence } from "./offers.js";
+import { undoSeconds } from "./outbox.js";
 import { prose } from "./prose.js";
 import { Reading } from "./reading.js";
 import { headline, problemOf, response } from "./settled.js";
+import { keep } from "./signed.js";
 import { left } from "./time.js";
 
 /**
@@ -21,7 +24,8 @@ import { left } from "./time.js";
  * @property {import("./outbox.js").Outbox} outbox
  * @property {Map<string, import("./answer.js").Draft>} drafts
  * @property {Map<string, string>} keys
- * @property {Set<string>} mine
+ * @property {Set<string>} mine answered on this page
+ * @property {Set<string>} tried sent from this page, without hearing what became of it
  * @property {Map<string, number>} settledAt
  */
 
@@ -52,10 +56,10 @@ export class Card {
       inside(`/${record.status}`, { class: "back" }, "← Back to the list"),
       this.state,
       verified(record, this.desk.owner),
+      unverified(),
       h(
         "section",
         { class: "theirs-box", "aria-label": "Written by the requester" },
-        unverified(),
         this.heading,
         record.description ? prose(record.description) : null,
         this.reading.end("description"),
@@ -79,6 +83,7 @@ export class Card {
       );
     } else if (!open) {
       await this.#settled();
+      if (isTouched(this.draft)) this.state.append(leftover(record, this.draft, this.#fate()));
     } else if (lapsed) {
       fill(
         this.state,
@@ -102,23 +107,32 @@ export class Card {
   async settled(record, when) {
     if (when !== undefined) this.desk.settledAt.set(record.id, when);
     const typed = isTouched(this.draft) && !this.desk.mine.has(record.id);
+    const focused = this.element.contains(document.activeElement);
     this.record = record;
     this.element.className = `card ${record.status}`;
-    if (!typed) {
+    if (typed && this.form) {
+      this.form.retire();
+      this.element.querySelector(".badge")?.replaceWith(badge(record.status));
+      await this.#settled();
+      this.state.append(h("p", { class: "note" }, `${this.#fate()} What you had typed still stands below, read-only.`));
+    } else {
       await this.draw();
-      return;
     }
-    this.#freeze("");
-    this.form?.retire();
-    this.element.querySelector(".badge")?.replaceWith(badge(record.status));
-    await this.#settled();
-    this.state.append(
-      h(
-        "p",
-        { class: "note" },
-        "Nothing of yours was sent. What you had typed still stands below; it is read-only now.",
-      ),
-    );
+    if (focused) this.#showState();
+  }
+
+  /** What became of what was typed, when something else settled the request. */
+  #fate() {
+    return this.desk.tried.has(this.record.id)
+      ? "It may have been your answer that did it."
+      : "Nothing of yours was sent.";
+  }
+
+  /** Go to what is said of the state, at the top of the card. */
+  #showState() {
+    const line = /** @type {HTMLElement | null} */ (this.state.querySelector(".outcome"));
+    line?.focus({ preventScroll: true });
+    line?.scrollIntoView({ block: "center" });
   }
 
   /** The deadline passed by the venue's clock: whatever was typed, it can no longer be sent. */
@@ -141,7 +155,8 @@ export class Card {
 
   async #settled() {
     const { record, desk } = this;
-    const line = await headline(desk.api, record, desk.mine.has(record.id), desk.settledAt.get(record.id));
+    const where = desk.mine.has(record.id) ? "here" : desk.tried.has(record.id) ? "perhaps" : "elsewhere";
+    const line = await headline(desk.api, record, where, desk.settledAt.get(record.id));
     line.setAttribute("role", "status");
     fill(this.state, line, response(record, desk.owner, desk.api));
     announce(line.textContent ?? "");
@@ -159,7 +174,7 @@ export class Card {
     return h(
       "div",
       { class: "ask" },
-      said(ask.prompt, { lines: true, tag: "p", class: "prompt" }),
+      said(ask.prompt, { lines: true, tag: "p", class: "quoted prompt" }),
       ask.options
         ? h(
           "ul",
@@ -185,31 +200,43 @@ export class Card {
       what,
       input,
       key,
+      seconds: undoSeconds(record.expires, desk.api.now()),
       undone: () => this.#thaw(true),
       sending: () => this.#freeze("Sending…"),
-      sent: async () => {
-        desk.mine.add(record.id);
-        desk.drafts.delete(record.id);
-        this.draft = blank();
-        await this.#again();
-        this.heading.focus();
-      },
+      sent: () => this.#sent(input),
       failed: (error) => this.#failed(error),
     });
   }
 
-  /** @param {any} error */
+  /** @param {Record<string, any>} input */
+  async #sent(input) {
+    const { desk, record } = this;
+    desk.mine.add(record.id);
+    desk.drafts.delete(record.id);
+    this.draft = blank();
+    const tokens = record.asks.filter((/** @type {any} */ ask) => ask.type === "token" && input.answers?.[ask.id]);
+    await keep(
+      desk.api.base,
+      desk.owner,
+      record.id,
+      tokens.map((/** @type {any} */ { id }) => [id, input.answers[id]]),
+    );
+    await this.#again();
+    if (this.element.isConnected) this.#showState();
+  }
+
+  /** What to say of an answer that was not taken, if this card cannot show it any more. @param {any} error */
   async #failed(error) {
-    if (error instanceof Refusal && ["not_open", "expired", "not_found"].includes(error.code)) {
-      if (await this.#again(error.body.when)) return;
+    const { desk, record } = this;
+    if (error instanceof Unreachable) desk.tried.add(record.id);
+    const gone = error instanceof Refusal && ["not_open", "expired", "not_found"].includes(error.code);
+    if (gone && (await this.#again(error.body.when))) {
+      return this.element.isConnected ? null : `Not sent: “${visible(record.title)}” was settled before.`;
     }
     this.#thaw(false);
-    const stale = error instanceof Refusal && error.code === "stale_digest";
-    this.form?.complain(
-      stale
-        ? "This is not what the venue holds any more. Nothing was sent. Load the page again and read it afresh."
-        : `Not sent. ${problemOf(error)}`,
-    );
+    const text = notSent(error);
+    this.form?.complain(text);
+    return this.element.isConnected ? null : `“${visible(record.title)}”: ${text}`;
   }
 
   /** Read the record again; says whether it is settled. @param {number} [when] */
@@ -235,4 +262,14 @@ export class Card {
     fill(this.state, undone ? h("p", { class: "note" }, "Undone. Nothing was sent.") : "");
     this.form?.thaw();
   }
+}
+
+/** Why an answer was not taken, or that nobody knows. @param {any} error */
+function notSent(error) {
+  if (error instanceof Unreachable) {
+    return "The venue did not answer, so it is not known whether your answer arrived. Once it answers again, this page shows what holds.";
+  }
+  return error instanceof Refusal && error.code === "stale_digest"
+    ? "This is not what the venue holds any more. Nothing was sent. Load the page again and read it afresh."
+    : `Not sent. ${problemOf(error)}`;
 }

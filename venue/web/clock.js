@@ -1,7 +1,7 @@
 // Elements that show an age or a deadline, and are kept right by one timer.
 
 import { h } from "./dom.js";
-import { absolute, ago, left } from "./time.js";
+import { ago, inFull, left } from "./time.js";
 
 let now = () => Date.now();
 
@@ -26,7 +26,8 @@ export function deadline(at) {
 
 /** @param {number} at @param {string} kind */
 function shown(at, kind) {
-  const element = h("time", { datetime: new Date(at).toISOString(), "data-kind": kind, class: kind });
+  const datetime = new Date(at).toISOString();
+  const element = h("time", { datetime, title: inFull(at), "data-kind": kind, class: kind });
   show(element);
   return element;
 }
@@ -45,8 +46,8 @@ function show(element) {
 
 /** Both times of a record, and in full on demand. @param {{created: number, expires?: number, status: string}} record */
 export function times(record) {
-  const full = h("dl", {}, h("dt", {}, "Asked"), h("dd", {}, absolute(record.created)));
-  if (record.expires !== undefined) full.append(h("dt", {}, "Expires"), h("dd", {}, absolute(record.expires)));
+  const full = h("dl", {}, h("dt", {}, "Asked"), h("dd", {}, inFull(record.created)));
+  if (record.expires !== undefined) full.append(h("dt", {}, "Expires"), h("dd", {}, inFull(record.expires)));
   return h(
     "details",
     { class: "times" },

@@ -5,6 +5,7 @@ import { fill, h } from "./dom.js";
 import { said } from "./escape.js";
 import { activate, exportable, forget, keep, signOut } from "./keys.js";
 import { copyable, screen } from "./screen.js";
+import { absolute } from "./time.js";
 import { shortDid } from "./words.js";
 
 /** Why this browser cannot hold a key. @param {"insecure" | "no_ed25519" | "no_storage"} why */
@@ -114,6 +115,7 @@ export function choose(base, all, done) {
             "button",
             { type: "button", class: "who", on: { click: () => use(identity) } },
             said(identity.name ?? shortDid(identity.subject, "")),
+            h("span", { class: "note" }, ` key made ${absolute(identity.created)}`),
           ),
         )
       ),
@@ -167,8 +169,14 @@ function made(did, copy, done) {
   );
 }
 
-/** @param {string} did @param {string} venue @param {() => void} again */
-export function notAdmitted(did, venue, again) {
+/** A way to be another of the identities of this browser, or a new one. @param {URL} base */
+export function somebodyElse(base) {
+  const leave = () => (signOut(base), location.reload());
+  return h("button", { type: "button", class: "quiet", on: { click: leave } }, "Sign out, or be somebody else");
+}
+
+/** @param {URL} base @param {string} did @param {string} venue @param {() => void} again */
+export function notAdmitted(base, did, venue, again) {
   screen(
     "not-admitted",
     "You are not admitted yet",
@@ -183,7 +191,12 @@ export function notAdmitted(did, venue, again) {
     h("p", {}, "This is you:"),
     copyable(did),
     h("p", { class: "note" }, "This page looks again every few seconds."),
-    h("button", { type: "button", on: { click: again } }, "Look again now"),
+    h(
+      "p",
+      { class: "buttons" },
+      h("button", { type: "button", on: { click: again } }, "Look again now"),
+      somebodyElse(base),
+    ),
   );
 }
 
@@ -215,13 +228,14 @@ export function refused(base, reason, identity, again) {
       "p",
       { class: "buttons" },
       h("button", { type: "button", class: "primary", on: { click: again } }, "Try again"),
+      somebodyElse(base),
       forgetting(base, identity),
     ),
   );
 }
 
-/** Another venue answers at this address. @param {string} before @param {string} now */
-export function otherVenue(before, now) {
+/** Another venue answers at this address. @param {URL} base @param {string} before @param {string} now @param {() => void} again */
+export function otherVenue(base, before, now, again) {
   screen(
     "other-venue",
     "Another venue answers here",
@@ -230,6 +244,12 @@ export function otherVenue(before, now) {
     h("p", {}, "but at this address there is now"),
     copyable(now),
     h("p", {}, "Nothing was sent to it. Ask whoever runs it, before you go on."),
+    h(
+      "p",
+      { class: "buttons" },
+      h("button", { type: "button", on: { click: again } }, "Look again"),
+      somebodyElse(base),
+    ),
   );
 }
 
@@ -247,7 +267,7 @@ export function forgetting(base, identity) {
       box,
       h("strong", {}, "Nobody will be able to answer as you again."),
       yes,
-      h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Keep it"),
+      h("button", { type: "button", on: { click: () => (fill(box, ask), ask.focus()) } }, "Keep it"),
     );
     yes.focus();
   }

@@ -1,7 +1,7 @@
 // The form of an open request: its questions, what is offered beside them, and what sending it would do.
 
 import { conferred, isTriggered, known, missing, offers, rejection, reply } from "./answer.js";
-import { askForm } from "./asks.js";
+import { askForm, remarkBox } from "./asks.js";
 import { announce, fill, h, unique } from "./dom.js";
 import { offerBox } from "./offers.js";
 import { summary } from "./summary.js";
@@ -20,6 +20,10 @@ export class Form {
     this.reading = reading;
     this.take = take;
     this.busy = false;
+    // A tick is for what is on the screen now: whoever opens a request again reads again, and ticks again.
+    draft.echoed = [];
+    draft.narrow = {};
+    draft.bad = {};
     /** @type {Map<string, {element: any, update: (ticked: boolean) => void}>} */
     this.boxes = new Map();
     /** @type {Map<string, {element: any, complain: (text: string) => void}>} */
@@ -47,9 +51,10 @@ export class Form {
         boxesOf,
         () => this.#changed(),
         (set) => tokenForm(ask, set, this.#signing(ask)),
+        this.reading.end(`ask ${ask.id}`),
       );
       this.forms.set(ask.id, built);
-      this.fields.append(built.element, this.reading.end(`ask ${ask.id}`));
+      this.fields.append(built.element);
     }
     this.fields.append(this.answerArea);
     this.#drawAnswerArea();
@@ -57,18 +62,11 @@ export class Form {
 
   /** @param {import("./answer.js").Placed} placed */
   #offer(placed) {
-    if (Object.keys(this.draft.narrow[placed.place] ?? {}).length) {
-      // The form opens with the whole offer: what was ticked smaller must be ticked again.
-      this.draft.echoed = this.draft.echoed.filter((place) => place !== placed.place);
-      delete this.draft.narrow[placed.place];
-      delete this.draft.bad[placed.place];
-    }
     const box = offerBox(placed, {
       owner: this.desk.owner,
       audience: this.record.from,
       now: () => this.desk.api.now(),
       fallback: this.desk.policy.fallback,
-      ticked: this.draft.echoed.includes(placed.place),
       state: () => this.#whyNot(placed),
       change: (on) => {
         this.draft.echoed = this.draft.echoed.filter((place) => place !== placed.place);
@@ -114,11 +112,7 @@ export class Form {
 
   #changed() {
     const { record, draft } = this;
-    const live = new Set(
-      offers(record)
-        .filter((one) => isTriggered(one, draft))
-        .map((one) => one.place),
-    );
+    const live = new Set(offers(record).filter((one) => !this.#whyNot(one)).map((one) => one.place));
     draft.echoed = draft.echoed.filter((place) => live.has(place));
     this.desk.drafts.set(record.id, draft);
     this.#updateBoxes();
@@ -149,20 +143,19 @@ export class Form {
       this.draft.comment = comment.value;
       this.#changed();
     });
+    this.reject = h(
+      "button",
+      { type: "button", class: "reject", on: { click: () => this.askReason() } },
+      "Reject the request…",
+    );
+    this.buttons = h("div", { class: "buttons" }, unknown ? null : this.send, this.reject);
     this.rejectBox = h("div", { class: "reject-box" });
     fill(
       this.answerArea,
-      unknown
-        ? null
-        : h("div", { class: "remark" }, h("label", { for: comment.id }, "A remark on the whole, if you like"), comment),
+      unknown ? null : remarkBox("A remark on the whole", comment),
       unknown ? null : this.summary,
       this.message,
-      h(
-        "div",
-        { class: "buttons" },
-        unknown ? null : this.send,
-        h("button", { type: "button", class: "reject", on: { click: () => this.askReason() } }, "Reject the request…"),
-      ),
+      this.buttons,
       this.rejectBox,
     );
     this.#summarise();
@@ -192,41 +185,46 @@ export class Form {
       announce(lacking.length === 1 ? "One answer is missing." : `${lacking.length} answers are missing.`);
       return;
     }
-    const wrong = conferred(this.record, this.draft).find((placed) => this.draft.bad[placed.place]);
+    const wrong = this.#fault();
     if (wrong) {
-      this.complain(`Not sent: what you made smaller is not right. ${this.draft.bad[wrong.place]}`);
+      this.complain(`Not sent: ${wrong}`);
       return;
     }
     const given = conferred(this.record, this.draft).length;
-    this.take(
-      given ? `Answer with ${given === 1 ? "one grant" : `${given} grants`} to` : "Answer to",
-      reply(this.record, this.draft, this.record.digest),
-    );
+    const what = given ? `Answering, with ${given === 1 ? "one grant" : `${given} grants`}:` : "Answering";
+    this.take(what, reply(this.record, this.draft, this.record.digest));
+  }
+
+  /** Why what would be granted cannot be granted so, or null. */
+  #fault() {
+    for (const placed of conferred(this.record, this.draft)) {
+      const bad = this.draft.bad[placed.place];
+      if (bad) return `what you made smaller is not right. ${bad}`;
+      const reason = this.#whyNot(placed);
+      if (reason) return reason;
+    }
+    return null;
   }
 
   /** Ask for the reason of a rejection; it goes to the requester word for word. */
   askReason() {
     if (this.busy || !this.rejectBox.isConnected) return;
-    const reason = h("textarea", { rows: 3, id: unique("reason") });
-    const no = h(
-      "button",
-      {
-        type: "button",
-        class: "danger reject-now",
-        on: { click: () => this.take("Rejection of", rejection(this.record, reason.value, this.record.digest)) },
-      },
-      "Reject it",
-    );
+    const { draft, record } = this;
+    const reason = h("textarea", { rows: 3, id: unique("reason"), value: draft.reason });
+    reason.addEventListener("input", () => (draft.reason = reason.value));
+    const no = h("button", { type: "button", class: "danger reject-now" }, "Reject it");
+    no.addEventListener("click", () => this.take("Rejecting", rejection(record, reason.value, record.digest)));
+    const back = h("button", { type: "button" }, "Do not reject");
+    back.addEventListener("click", () => {
+      draft.reason = "";
+      fill(this.rejectBox);
+      this.reject.focus();
+    });
     fill(
       this.rejectBox,
       h("label", { for: reason.id }, "Why? The requester gets this word for word. You may leave it empty."),
       reason,
-      h(
-        "div",
-        { class: "buttons" },
-        no,
-        h("button", { type: "button", on: { click: () => fill(this.rejectBox) } }, "Do not reject"),
-      ),
+      h("div", { class: "buttons" }, no, back),
     );
     reason.focus();
   }
@@ -253,7 +251,9 @@ export class Form {
   /** Take away what would send it; what was typed stays to be read. */
   retire() {
     this.freeze();
-    fill(this.answerArea);
+    for (const part of [this.summary, this.message, this.buttons, this.rejectBox.querySelector(".buttons")]) {
+      part?.remove();
+    }
   }
 
   /** Go to the first question. */

@@ -39,12 +39,12 @@ export function verified(record, owner) {
   );
 }
 
-/** What kind of thing the requester's own words are. */
+/** What kind of thing the requester's own words are, and how they look on the whole card. */
 export function unverified() {
   return h(
     "p",
     { class: "their-words" },
-    "From here on, these are the requester’s own words. The venue did not check them.",
+    "What stands behind a double line, here and below, are the requester’s own words. Nobody checked them.",
   );
 }
 
@@ -83,23 +83,22 @@ export function blocking(record, owner, api) {
         ", its agents, and whoever it speaks through. It is not told.",
       ),
       yes,
-      h("button", { type: "button", on: { click: () => fill(box, ask) } }, "Do not block"),
+      h("button", { type: "button", on: { click: () => (fill(box, ask), ask.focus()) } }, "Do not block"),
     );
     yes.focus();
   }
   async function block() {
     try {
       await api.run("hitl/block", { requester: record.from });
-      fill(
-        box,
-        h(
-          "p",
-          { role: "status" },
-          "Blocked. You can lift it under ",
-          inside("/blocked", {}, "Blocked"),
-          ". This request still waits for an answer.",
-        ),
+      const said_ = h(
+        "p",
+        { role: "status", tabindex: "-1" },
+        "Blocked. You can lift it under ",
+        inside("/blocked", {}, "Blocked"),
+        ". This request still waits for an answer.",
       );
+      fill(box, said_);
+      said_.focus();
     } catch (error) {
       fill(
         box,

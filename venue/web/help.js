@@ -60,13 +60,14 @@ export function show() {
  */
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]")) return;
+    const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
       event.preventDefault();
-      actions.send();
+      if (!target.closest(".list")) actions.send();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
     if (typing && event.key === "Escape") target.blur();
     if (typing || !enabled()) return;

@@ -2,18 +2,12 @@
 
 import { base64url, didKey, fromBase64url } from "./encode.js";
 import { KeyFileError, lock, unlock } from "./pem.js";
+import { act, IDENTITIES, place } from "./store.js";
 
 /**
  * Who somebody is here: `did` is the key's own, `subject` whom it speaks for (the same, or a managed user).
  * @typedef {{did: string, subject: string, name: string | null, venue: string, key: CryptoKey, created: number}} Identity
  */
-
-const STORE = "identity";
-
-/** One set of keys per venue, also where two share an origin below different prefixes. @param {URL} base */
-function place(base) {
-  return `venue-inbox:${base.pathname}`;
-}
 
 /** Why keys cannot work here, or null. @returns {Promise<"insecure" | "no_ed25519" | "no_storage" | null>} */
 export async function obstacle() {
@@ -76,7 +70,7 @@ async function sealed(secret) {
 
 /** Keep an identity, beside those that are here already. @param {URL} base @param {Identity} identity */
 export async function keep(base, identity) {
-  await act(base, "readwrite", (store) => store.put(identity, identity.did));
+  await act(base, IDENTITIES, "readwrite", (store) => store.put(identity, identity.did));
   await navigator.storage?.persist?.().catch(() => false);
 }
 
@@ -96,7 +90,7 @@ export function signOut(base) {
  * @returns {Promise<{identity: Identity | null, all: Identity[], lost: string | null}>}
  */
 export async function load(base) {
-  const all = /** @type {Identity[]} */ (await act(base, "readonly", (store) => store.getAll()));
+  const all = /** @type {Identity[]} */ (await act(base, IDENTITIES, "readonly", (store) => store.getAll()));
   const active = remembered(localStorage.getItem(place(base)));
   const identity = all.find((one) => one.did === active?.did) ?? null;
   return { identity, all, lost: active && !identity ? active.subject : null };
@@ -118,7 +112,7 @@ export function watch(base, changed) {
 
 /** Remove a key from this browser, for good. @param {URL} base @param {{did: string}} identity */
 export async function forget(base, identity) {
-  await act(base, "readwrite", (store) => store.delete(identity.did));
+  await act(base, IDENTITIES, "readwrite", (store) => store.delete(identity.did));
   signOut(base);
 }
 
@@ -132,35 +126,4 @@ export async function sign({ did, key }, claims) {
   const text = [header, claims].map((part) => base64url(new TextEncoder().encode(JSON.stringify(part)))).join(".");
   const signature = await crypto.subtle.sign({ name: "Ed25519" }, key, new TextEncoder().encode(text));
   return `${text}.${base64url(new Uint8Array(signature))}`;
-}
-
-/**
- * One act on the store, and wait until it is done.
- * @param {URL} base
- * @param {IDBTransactionMode} mode
- * @param {(store: IDBObjectStore) => IDBRequest} work
- */
-async function act(base, mode, work) {
-  const database = await open(base);
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(STORE, mode);
-      const asked = work(transaction.objectStore(STORE));
-      transaction.oncomplete = () => resolve(asked.result);
-      transaction.onerror = () => reject(transaction.error);
-      transaction.onabort = () => reject(transaction.error);
-    });
-  } finally {
-    database.close();
-  }
-}
-
-/** @param {URL} base @returns {Promise<IDBDatabase>} */
-function open(base) {
-  return new Promise((resolve, reject) => {
-    const opening = indexedDB.open(place(base), 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
-    opening.onsuccess = () => resolve(opening.result);
-    opening.onerror = () => reject(opening.error);
-  });
 }

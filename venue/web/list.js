@@ -66,6 +66,7 @@ export class List {
     /** @type {Summary[]} */
     this.items = [];
     this.status = "open";
+    this.shown = false;
     this.selected = "";
     /** @type {(() => void) | null} */
     this.wantsMore = null;
@@ -74,10 +75,13 @@ export class List {
   }
 
   /**
-   * Show these records. `total` is how many there are in all, by the same query.
+   * Show these records; returns those that have come since this list was last shown. `total` is how many there are in
+   * all, by the same query.
    * @param {string} status @param {Summary[]} items @param {number} total @param {(() => void) | null} wantsMore
    */
   show(status, items, total, wantsMore) {
+    const before = status === this.status && this.shown ? new Set(this.items.map((item) => item.id)) : null;
+    this.shown = true;
     if (status !== this.status) this.most = AT_ONCE;
     this.status = status;
     this.items = items;
@@ -86,6 +90,7 @@ export class List {
     this.filters.hidden = !total && !this.query && !this.from;
     this.heading.textContent = `${status[0].toUpperCase()}${status.slice(1)} · ${total}`;
     this.#draw();
+    return before ? items.filter((item) => !before.has(item.id)) : [];
   }
 
   /** Mark the row of the record that is open. @param {string} id */

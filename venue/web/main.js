@@ -42,7 +42,7 @@ async function enter(identity) {
   try {
     const about = await api.status();
     if (identity.venue && identity.venue !== about.did) {
-      entry.otherVenue(identity.venue, about.did);
+      entry.otherVenue(base, identity.venue, about.did, again);
       return;
     }
     const info = await api.read("v/info/adapters/hitl");
@@ -53,7 +53,7 @@ async function enter(identity) {
     }).start();
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_admitted") {
-      entry.notAdmitted(identity.subject, api.about?.name ?? "The venue", again);
+      entry.notAdmitted(base, identity.subject, api.about?.name ?? "The venue", again);
       timer = setTimeout(again, AGAIN);
     } else if (error instanceof Refusal && error.status === 401) {
       entry.refused(base, error.message, identity, again);

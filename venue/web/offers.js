@@ -31,7 +31,7 @@ export function until(offer, now, fallback) {
 /**
  * The box of an offer. `state()` says whether it may be ticked, and why not.
  * @param {import("./answer.js").Placed} placed
- * @param {{owner: string, audience: string, now: () => number, fallback: number, ticked: boolean,
+ * @param {{owner: string, audience: string, now: () => number, fallback: number,
  *          state: () => string | null, change: (on: boolean) => void,
  *          narrowed: (narrow: import("./smaller.js").Narrow, problem: string | null) => void}} context
  */
@@ -41,9 +41,11 @@ export function offerBox(placed, context) {
   const tick = h("input", {
     type: "checkbox",
     id: unique("offer"),
-    checked: context.ticked,
     "aria-describedby": why.id,
   });
+  const words = h("p", { class: "offer-words", id: unique("words") }, sentence(offer, context.owner));
+  const label = h("span", { id: unique("label") }, "I grant this");
+  tick.setAttribute("aria-labelledby", `${label.id} ${words.id}`);
   const reasons = broad(offer, context.owner);
   const untilText = h("dd", {}, until(offer, context.now(), context.fallback));
   const smallerNow = h("div", { class: "smaller-now", role: "status" });
@@ -80,9 +82,9 @@ export function offerBox(placed, context) {
     "div",
     { class: `offer${reasons.length ? " broad" : ""}` },
     reasons.length ? h("p", { class: "broad-mark" }, h("strong", {}, "Broad: "), reasons.join(", "), ".") : null,
-    h("p", { class: "offer-words" }, sentence(offer, context.owner)),
+    words,
     exactly(offer, context, untilText),
-    h("label", { class: "tick", for: tick.id }, tick, h("span", {}, "I grant this")),
+    h("label", { class: "tick", for: tick.id }, tick, label),
     why,
     smaller,
     smallerNow,
@@ -103,7 +105,7 @@ export function offerBox(placed, context) {
     box.classList.toggle("ticked", tick.checked);
     untilText.textContent = until(offer, context.now(), context.fallback);
   };
-  update(context.ticked);
+  update(false);
   return { element: box, update };
 }
 
@@ -125,14 +127,14 @@ function exactly(offer, { owner, audience }, untilText) {
   return h(
     "dl",
     { class: "exactly" },
-    h("dt", {}, "Ability"),
+    h("dt", {}, "May do"),
     h("dd", {}, exact(offer.can)),
-    h("dt", {}, "Resource"),
+    h("dt", {}, "On"),
     h("dd", {}, resource(absoluteResource(offer.with, owner))),
     h("dt", {}, "Until"),
     untilText,
     h("dt", {}, "For"),
-    h("dd", {}, h("strong", {}, nodes(shortDid(audience, owner))), " ", exact(audience)),
+    h("dd", {}, h("strong", {}, nodes(shortDid(audience, owner))), ", who asks this"),
     offer.nb
       ? [h("dt", {}, "Caveats"), h("dd", {}, h("pre", {}, said(JSON.stringify(offer.nb, null, 2), { lines: true })))]
       : null,

@@ -1,13 +1,32 @@
-// Answers on their way: five seconds in which nothing has been sent and everything can be undone, then the sending.
+// Answers on their way: seconds in which nothing has been sent and everything can be undone, then the sending, for as
+// long as it takes. What became of an answer is said here, wherever its card is by then.
 
 import { Unreachable } from "./api.js";
-import { announce, h } from "./dom.js";
+import { announce, fill, h, inside } from "./dom.js";
 import { said } from "./escape.js";
 
 export const UNDO_SECONDS = 5;
-const RETRIES = [0, 1_000, 3_000];
+const PAUSES = [0, 1_000, 3_000, 8_000];
+const MARGIN = 1_500;
 
-/** @typedef {{title: string, what: string, input: Record<string, any>, key: string, undone: () => void, sending: () => void, sent: (output: any) => void, failed: (error: any) => void}} Letter */
+/**
+ * @typedef {object} Letter
+ * @property {string} title of the request
+ * @property {string} what is done with it: "Answering" or "Rejecting"
+ * @property {Record<string, any>} input of `hitl:respond`
+ * @property {string} key under which it can land only once
+ * @property {number} seconds in which it can be undone
+ * @property {() => void} undone
+ * @property {() => void} sending
+ * @property {(output: any) => void} sent
+ * @property {(error: any) => Promise<string | null>} failed what to say about it, if the card does not say it
+ */
+
+/** How long there is to undo, in seconds: five, or less when the deadline is nearer. @param {number | undefined} expires @param {number} now */
+export function undoSeconds(expires, now) {
+  if (expires === undefined) return UNDO_SECONDS;
+  return Math.max(0, Math.min(UNDO_SECONDS, Math.floor((expires - now - MARGIN) / 1000)));
+}
 
 export class Outbox {
   /** @param {import("./api.js").Api} api */
@@ -39,23 +58,35 @@ export class Outbox {
   /** Take an answer, and send it unless it is undone in time. @param {Letter} letter */
   take(letter) {
     const { id } = letter.input;
-    let seconds = UNDO_SECONDS;
+    const phase = h("span", { class: "phase" });
+    const words = h("p", { tabindex: "-1" }, h("strong", {}, letter.what), " “", said(letter.title), "” ", phase);
+    const bar = h("div", { class: "letter" }, words);
+    this.element.append(bar);
+    if (letter.seconds > 0) {
+      this.#wait(letter, bar, phase);
+    } else {
+      this.waiting.set(id, { phase: "undo", cancel: () => {} });
+      this.#go(letter, bar, phase);
+    }
+  }
+
+  /** @param {Letter} letter @param {any} bar @param {any} phase */
+  #wait(letter, bar, phase) {
+    const { id } = letter.input;
+    let { seconds } = letter;
     const count = h("span", { class: "count", "aria-hidden": "true" }, String(seconds));
-    const words = h(
-      "p",
-      {},
-      h("strong", {}, letter.what),
-      " “",
-      said(letter.title),
-      "” ",
-      h("span", { class: "phase" }, "Sending in ", count, " s"),
-    );
+    fill(phase, "Sending in ", count, " s");
     const undo = h("button", { type: "button", class: "undo", on: { click: () => back() } }, "Undo");
-    const bar = h("div", { class: "letter" }, words, undo);
+    bar.append(undo);
     const timer = setInterval(() => {
       seconds -= 1;
       count.textContent = String(Math.max(0, seconds));
-      if (seconds <= 0) go();
+      if (seconds > 0) return;
+      clearInterval(timer);
+      const focused = document.activeElement === undo;
+      undo.remove();
+      if (focused) bar.firstElementChild.focus();
+      this.#go(letter, bar, phase);
     }, 1000);
     const leave = () => {
       clearInterval(timer);
@@ -67,39 +98,70 @@ export class Outbox {
       announce("Undone. Nothing was sent.");
       letter.undone();
     };
-    const go = async () => {
-      clearInterval(timer);
-      undo.remove();
-      words.querySelector(".phase").textContent = "Sending…";
-      letter.sending();
-      this.waiting.set(id, { phase: "sending", cancel: () => {} });
-      try {
-        const output = await this.#send(letter);
-        leave();
-        letter.sent(output);
-      } catch (error) {
-        leave();
-        letter.failed(error);
-      }
-    };
     this.waiting.set(id, { phase: "undo", cancel: leave });
-    this.element.append(bar);
     undo.focus();
-    announce(`${letter.what}: it is sent in ${UNDO_SECONDS} seconds unless you undo.`);
+    announce(`${letter.what} “${letter.title}”. It is sent in ${seconds} seconds, unless you undo.`);
   }
 
-  /** Send it; while nobody answers, again, under the same key, so that it can land only once. @param {Letter} letter */
-  async #send(letter) {
-    let last;
-    for (const wait of RETRIES) {
-      if (wait) await new Promise((resolve) => setTimeout(resolve, wait));
+  /** @param {Letter} letter @param {any} bar @param {any} phase */
+  async #go(letter, bar, phase) {
+    const { id } = letter.input;
+    fill(phase, "Sending…");
+    letter.sending();
+    this.waiting.set(id, { phase: "sending", cancel: () => {} });
+    const leave = () => {
+      bar.remove();
+      this.waiting.delete(id);
+    };
+    try {
+      const output = await this.#send(letter, bar, phase);
+      leave();
+      announce("Sent.");
+      letter.sent(output);
+    } catch (error) {
+      leave();
+      const text = await letter.failed(error);
+      if (text) this.#notice(id, text);
+    }
+  }
+
+  /**
+   * Send it; while nobody answers, again, under the same key, until somebody does or the person has enough of it.
+   * @param {Letter} letter @param {any} bar @param {any} phase
+   */
+  async #send(letter, bar, phase) {
+    let stopped = false;
+    let wake = () => {};
+    const stop = h("button", { type: "button", on: { click: () => ((stopped = true), wake()) } }, "Stop trying");
+    for (let tries = 0;; tries += 1) {
       try {
         return await this.api.run("hitl/respond", letter.input, letter.key);
       } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
-        last = error;
+        if (!(error instanceof Unreachable) || stopped) throw error;
+        if (tries > 0 && !stop.isConnected) {
+          fill(phase, "The venue does not answer, so it is not known whether this arrived. Trying again…");
+          bar.append(stop);
+          announce(phase.textContent);
+        }
+        await new Promise((resolve) => {
+          wake = () => resolve(null);
+          globalThis.addEventListener("online", wake, { once: true });
+          setTimeout(wake, PAUSES[Math.min(tries, PAUSES.length - 1)]);
+        });
+        if (stopped) throw error;
       }
     }
-    throw last;
+  }
+
+  /** What became of an answer whose card is closed; it stays until it is put away. @param {string} id @param {string} text */
+  #notice(id, text) {
+    const away = h("button", { type: "button", on: { click: () => bar.remove() } }, "Dismiss");
+    const bar = h(
+      "div",
+      { class: "letter failed", role: "alert" },
+      h("p", {}, said(text), " ", inside(`/open/${id}`, {}, "Open the request")),
+      away,
+    );
+    this.element.append(bar);
   }
 }

@@ -4,53 +4,94 @@ import { announce, fill, h, inside } from "./dom.js";
 import { exact, nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { live, problemOf } from "./settled.js";
+import { live as liveTokens, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
 import { broad, shortDid } from "./words.js";
 
-/** Every live token that this venue signed at the owner's word, from its ledger. @param {import("./api.js").Api} api @param {string} owner */
+/**
+ * Every live token that this venue signed at the owner's word, from its ledger, and those that the owner's key signed in
+ * this browser.
+ * @param {import("./api.js").Api} api @param {string} owner
+ */
 export function grantsPage(api, owner) {
   const list = h("ul", { class: "rows" });
+  const own = h("div", {});
   const note = h("div", {}, h("p", {}, "Asking the venue…"));
   const more = h("button", { type: "button", class: "more", hidden: true }, "Load more");
-  /** @type {string | undefined} */
-  let cursor;
-  const load = async () => {
+  const element = h("section", { class: "grants" }, h("h2", { tabindex: "-1" }, "Grants"), note, list, more, own);
+  /** @type {Map<string, {element: any, gone: (words: string) => void}>} */
+  const rows = new Map();
+  /** @type {{from: string | undefined, next: string | undefined}} */
+  let place = { from: undefined, next: undefined };
+  const load = async (/** @type {string | undefined} */ from) => {
     try {
-      const page = await api.run("ucan/list", { limit: 100, ...(cursor ? { cursor } : {}) });
-      cursor = page.cursor;
-      list.append(...page.items.map((/** @type {any} */ mint) => row(api, mint, owner)));
-      more.hidden = !cursor;
-      fill(
-        note,
-        list.children.length
-          ? h(
-            "p",
-            {},
-            "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.",
-          )
-          : h("p", { class: "empty" }, "Nothing that you granted is still good."),
-        h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
-      );
+      const page = await api.run("ucan/list", { limit: 100, ...(from ? { cursor: from } : {}) });
+      place = { from, next: page.cursor };
+      const live = new Set(page.items.map((/** @type {any} */ mint) => mint.hash));
+      if (!from && !page.cursor) {
+        for (const [hash, one] of rows) if (!live.has(hash)) one.gone("It is over: revoked, or past its end.");
+      }
+      for (const mint of page.items.filter((/** @type {any} */ one) => !rows.has(one.hash))) {
+        rows.set(mint.hash, row(api, mint, owner));
+        list.append(rows.get(mint.hash)?.element);
+      }
+      more.hidden = !page.cursor;
+      await signedHere(api, own, owner);
+      fill(note, summary(list.children.length), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
     } catch (error) {
-      fill(
-        note,
-        h("p", { class: "problem", role: "alert" }, problemOf(error)),
-        h("button", { type: "button", on: { click: load } }, "Try again"),
-      );
+      fill(note, trouble(error, () => load(from)));
     }
   };
-  more.addEventListener("click", load);
-  load();
-  return h("section", { class: "grants" }, h("h2", { tabindex: "-1" }, "Grants"), note, list, more);
+  more.addEventListener("click", () => load(place.next));
+  load(undefined);
+  return { element, refresh: () => load(place.from) };
+}
+
+/** @param {number} count */
+function summary(count) {
+  return count
+    ? h(
+      "p",
+      {},
+      "Each of these opens something now. Revoking one works at once at this venue, also for whatever rests on it.",
+    )
+    : h("p", { class: "empty" }, "Nothing that the venue granted for you is still good.");
+}
+
+/** @param {import("./api.js").Api} api @param {any} box @param {string} owner */
+async function signedHere(api, box, owner) {
+  const signed = await liveTokens(api.base, owner, api.now()).catch(() => []);
+  if (box.contains(document.activeElement)) return;
+  fill(
+    box,
+    signed.length ? h("h2", {}, "Signed by your own key, in this browser") : null,
+    signed.map((one) => signedBox(api, one, problemOf)),
+  );
+}
+
+/** @param {unknown} error @param {() => void} again */
+function trouble(error, again) {
+  return [
+    h("p", { class: "problem", role: "alert" }, problemOf(error)),
+    h("button", { type: "button", on: { click: again } }, "Try again"),
+  ];
 }
 
 /** @param {import("./api.js").Api} api @param {any} mint @param {string} owner */
 function row(api, mint, owner) {
   const broads = mint.grants.flatMap((/** @type {any} */ grant) => broad(grant, owner));
   const box = h("li", { class: "mint" });
-  const gone = () => {
-    fill(box, h("p", { role: "status" }, "Revoked: it opens nothing any more."));
+  const gone = (/** @type {string} */ words) => {
+    if (box.classList.contains("gone")) return;
+    const focused = box.contains(document.activeElement);
+    const line = h("p", { role: "status", tabindex: "-1" }, words);
+    fill(box, line);
     box.classList.add("gone");
+    if (focused) line.focus();
+  };
+  const tell = {
+    revoked: () => gone("Revoked: it opens nothing any more."),
+    ended: () => gone("It came to its end, and opens nothing any more."),
   };
   box.append(
     h("p", {}, h("strong", {}, nodes(shortDid(mint.audience, owner)))),
@@ -75,9 +116,9 @@ function row(api, mint, owner) {
         mint.request ? [", ", inside(`/answered/${mint.request}`, {}, "by answering this request")] : null,
       ),
     ),
-    live(api, mint, gone),
+    live(api, mint, tell),
   );
-  return box;
+  return { element: box, gone };
 }
 
 /** Whom the owner has blocked. @param {import("./api.js").Api} api */
@@ -99,15 +140,12 @@ export function blockedPage(api) {
         h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
       );
     } catch (error) {
-      fill(
-        note,
-        h("p", { class: "problem", role: "alert" }, problemOf(error)),
-        h("button", { type: "button", on: { click: load } }, "Try again"),
-      );
+      fill(note, trouble(error, load));
     }
   };
   load();
-  return h("section", { class: "blocked" }, h("h2", { tabindex: "-1" }, "Blocked"), note, list);
+  const element = h("section", { class: "blocked" }, h("h2", { tabindex: "-1" }, "Blocked"), note, list);
+  return { element, refresh: load };
 }
 
 /** @param {import("./api.js").Api} api @param {any} item @param {() => void} again */
@@ -118,6 +156,7 @@ function blockedRow(api, item, again) {
     try {
       await api.run("hitl/unblock", { requester: item.requester });
       announce("Unblocked.");
+      /** @type {HTMLElement | null | undefined} */ (lift.closest("section")?.querySelector("h2"))?.focus();
       again();
     } catch (error) {
       lift.disabled = false;

@@ -5,6 +5,7 @@ import { announce, fill, h } from "./dom.js";
 import { fromBase64url } from "./encode.js";
 import { exact, said } from "./escape.js";
 import { sentence } from "./offers.js";
+import { live as liveTokens, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
 
 /** @type {Record<string, string>} */
@@ -15,26 +16,26 @@ const WORDS = {
   expired: "The deadline passed, and nobody answered",
 };
 
+const LONGEST_TIMER = 2 ** 31 - 1_000;
+
 /** @type {Record<string, string>} */
 const CHANNELS = { web: "in a browser", cli: "on the command line", api: "by a program" };
 
 /**
- * Who settled a request, and when. Only its owner can answer, so another winner is the owner somewhere else.
- * @param {import("./api.js").Api} api @param {any} record @param {boolean} here @param {number | undefined} when
+ * Who settled a request, and when. Only its owner can answer, so another winner is the owner somewhere else; unless
+ * this page tried and never heard what became of it.
+ * @param {import("./api.js").Api} api @param {any} record @param {"here" | "perhaps" | "elsewhere"} where @param {number | undefined} when
  */
-export async function headline(api, record, here, when) {
+export async function headline(api, record, where, when) {
   const receipt = await receiptOf(api, record.id);
   const at = receipt?.at ?? when ?? (record.status === "expired" ? record.expires : undefined);
   const parts = [h("strong", {}, WORDS[record.status] ?? `This is ${record.status}`)];
   if (record.status === "answered" || record.status === "rejected") {
-    parts.push(
-      here
-        ? " by you, here"
-        : ` by you, somewhere else${receipt?.channel ? `: ${CHANNELS[receipt.channel] ?? receipt.channel}` : ""}`,
-    );
+    const channel = receipt?.channel ? `: ${CHANNELS[receipt.channel] ?? receipt.channel}` : "";
+    parts.push({ here: " by you, here", perhaps: " by you", elsewhere: ` by you, somewhere else${channel}` }[where]);
   }
   parts.push(at === undefined ? "." : `, ${absolute(at)}.`);
-  return h("p", { class: `outcome ${record.status}` }, parts);
+  return h("p", { class: `outcome ${record.status}`, tabindex: "-1" }, parts);
 }
 
 /** The claims of the venue's receipt; only the jobs of one's own agents show theirs. @param {import("./api.js").Api} api @param {string} id */
@@ -62,7 +63,7 @@ export function response(record, owner, api) {
   const answers = record.asks
     .filter((/** @type {any} */ ask) => Object.hasOwn(said_.answers, ask.id))
     .map((/** @type {any} */ ask) => [
-      h("dt", {}, said(ask.prompt)),
+      h("dt", {}, said(ask.prompt, { class: "quoted" })),
       h(
         "dd",
         {},
@@ -76,7 +77,7 @@ export function response(record, owner, api) {
     "section",
     { class: "response" },
     h("h2", {}, "What was answered"),
-    h("dl", {}, answers),
+    answers.length ? h("dl", {}, answers) : h("p", {}, "No question was answered."),
     said_.comment ? h("p", {}, "Remark: ", said(said_.comment, { lines: true })) : null,
     granted(record, owner, api),
   );
@@ -84,6 +85,7 @@ export function response(record, owner, api) {
 
 /** @param {any} ask @param {any} answer */
 function shown(ask, answer) {
+  if (ask.type === "token") return "A token that your key signed";
   if (ask.type === "approval") return answer ? "Yes, approved" : "No";
   if (ask.type === "choice" || ask.type === "checkboxes") {
     const chosen = Array.isArray(answer) ? answer : [answer];
@@ -98,12 +100,56 @@ function shown(ask, answer) {
 /** What was granted, whether it is still good, and a way to take it back. @param {any} record @param {string} owner @param {import("./api.js").Api} api */
 function granted(record, owner, api) {
   const grants = record.response.grants ?? [];
-  if (!grants.length) return h("p", { class: "no-grant" }, "No access was granted.");
+  const signed = record.asks.filter((/** @type {any} */ ask) =>
+    ask.type === "token" && Object.hasOwn(record.response.answers, ask.id)
+  );
+  if (!grants.length && !signed.length) return h("p", { class: "no-grant" }, "No access was granted.");
+  return [
+    grants.length ? minted(record, owner, api) : null,
+    signed.map((/** @type {any} */ ask) => handedOver(record, ask, owner, api)),
+  ];
+}
+
+/** A token that was signed and handed over; this browser knows it if it was the one that signed. @param {any} record @param {any} ask @param {string} owner @param {import("./api.js").Api} api */
+function handedOver(record, ask, owner, api) {
+  const box = h("div", {});
+  const look = async () => {
+    const all = await liveTokens(api.base, owner, api.now()).catch(() => []);
+    const mine = all.find((one) => one.request === record.id && one.ask === ask.id);
+    fill(box, mine ? signedBox(api, mine, problemOf) : unseen(ask, record));
+  };
+  look();
+  return box;
+}
+
+/** @param {any} ask @param {any} record */
+function unseen(ask, record) {
+  const audience = ask.token.audience ?? record.from;
+  return h(
+    "section",
+    { class: "granted" },
+    h("p", {}, "A token that your key signed was handed over, for ", exact(audience), "."),
+    h(
+      "p",
+      { class: "note" },
+      "This browser has no copy of it: it ended, was revoked here, or was signed elsewhere. The venue keeps none. Whoever has its text can revoke it with ",
+      h("code", {}, "venue token revoke"),
+      ".",
+    ),
+  );
+}
+
+/** @param {any} record @param {string} owner @param {import("./api.js").Api} api */
+function minted(record, owner, api) {
+  const { grants } = record.response;
   const state = h("div", { class: "grant-state", role: "status" }, "Asking the venue whether it is still good…");
   const look = async () => {
     try {
       const mint = await mintOf(api, record.id);
-      fill(state, mint ? live(api, mint, look) : h("p", {}, "It is over: revoked, or past its end."));
+      const over = h("p", { tabindex: "-1" }, "It is over: revoked, or past its end.");
+      const had = state.contains(document.activeElement);
+      fill(state, mint ? live(api, mint, { revoked: look, ended: look }) : over);
+      if (had) over.focus();
     } catch (error) {
       fill(state, h("p", { class: "problem" }, problemOf(error)));
     }
@@ -122,8 +168,11 @@ function granted(record, owner, api) {
   );
 }
 
-/** @param {import("./api.js").Api} api @param {any} mint @param {() => void} again */
-export function live(api, mint, again) {
+/**
+ * Until when a token is good, and a button that revokes it; it says when it ends by itself meanwhile.
+ * @param {import("./api.js").Api} api @param {any} mint @param {{revoked: () => void, ended: () => void}} tell
+ */
+export function live(api, mint, tell) {
   const button = h("button", { type: "button", class: "danger", on: { click: revoke } }, "Revoke");
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   async function revoke() {
@@ -131,7 +180,9 @@ export function live(api, mint, again) {
     try {
       await api.run("ucan/revoke", { hash: mint.hash });
       announce("Revoked. It opens nothing any more.");
-      again();
+      button.disabled = false;
+      button.focus();
+      tell.revoked();
     } catch (error) {
       button.disabled = false;
       problem.hidden = false;
@@ -139,6 +190,8 @@ export function live(api, mint, again) {
     }
   }
   const end = mint.exp === undefined ? "It never ends by itself." : `Good until ${absolute(mint.exp * 1000)}.`;
+  const remains = mint.exp === undefined ? Infinity : mint.exp * 1000 - api.now();
+  if (remains < LONGEST_TIMER) setTimeout(tell.ended, Math.max(0, remains) + 500);
   return h("div", { class: "live-grant" }, h("p", {}, end), button, problem);
 }
 

@@ -3,19 +3,19 @@
 import { Refusal, Unreachable } from "./api.js";
 import { Card } from "./card.js";
 import * as clock from "./clock.js";
-import { announce, fill, h, inside } from "./dom.js";
-import { forgetting } from "./entry.js";
-import { said } from "./escape.js";
+import { announce, fill, h } from "./dom.js";
+import { visible } from "./escape.js";
 import * as help from "./help.js";
 import * as inbox from "./inbox.js";
-import { signOut } from "./keys.js";
 import { List, STATES } from "./list.js";
 import { Outbox } from "./outbox.js";
 import { blockedPage, grantsPage } from "./pages.js";
-import { copyable } from "./screen.js";
 import { problemOf } from "./settled.js";
 import { follow } from "./stream.js";
 import { absolute, left } from "./time.js";
+import { top } from "./top.js";
+import { shortDid } from "./words.js";
+import { youPage } from "./you.js";
 
 const PAGES = ["grants", "blocked", "you"];
 const WEEK = 7 * 24 * 60 * 60;
@@ -45,6 +45,7 @@ export class Shell {
       drafts: new Map(),
       keys: new Map(),
       mine: new Set(),
+      tried: new Set(),
       settledAt: new Map(),
     };
     this.list = new List(identity.subject);
@@ -62,7 +63,12 @@ export class Shell {
     this.connection = h("p", { class: "connection", role: "status" });
     this.banner = h("div", { class: "banner", role: "alert", hidden: true });
     this.pane = h("div", { class: "pane" });
-    this.counts = new Map();
+    /** @type {Map<string, {link: any, count: any}>} */
+    this.tabs = new Map();
+    /** @type {Promise<void> | undefined} */
+    this.reloading = undefined;
+    /** @type {number | undefined} */
+    this.soon = undefined;
   }
 
   /** Build the page and keep it true from now on. */
@@ -93,37 +99,8 @@ export class Shell {
   }
 
   #frame() {
-    const tabs = STATES.map((status) => {
-      const count = h("span", { class: "tab-count" });
-      const link = inside(
-        `/${status}`,
-        { class: "tab", "data-status": status },
-        status[0].toUpperCase() + status.slice(1),
-        " ",
-        count,
-      );
-      this.counts.set(status, { link, count });
-      return h("li", {}, link);
-    });
-    const pages = PAGES.map((name) => {
-      const link = inside(`/${name}`, { class: "tab", "data-status": name }, name[0].toUpperCase() + name.slice(1));
-      this.counts.set(name, { link, count: h("span") });
-      return h("li", { class: name === PAGES[0] ? "first-page" : "" }, link);
-    });
-    const header = h(
-      "header",
-      { class: "top" },
-      h(
-        "p",
-        { class: "brand" },
-        inside("/open", {}, "Inbox"),
-        " ",
-        h("span", { class: "venue-name" }, "at ", said(this.api.about?.name ?? "venue")),
-      ),
-      this.connection,
-      h("button", { type: "button", class: "quiet help", "aria-label": "Keys", on: { click: () => help.show() } }, "?"),
-    );
-    const nav = h("nav", { "aria-label": "Inbox" }, h("ul", { class: "tabs" }, tabs, pages));
+    const { header, nav, links } = top(this.api.about?.name ?? "venue", PAGES, this.connection);
+    this.tabs = links;
     this.main = h(
       "main",
       { id: "main", tabindex: "-1" },
@@ -141,6 +118,7 @@ export class Shell {
       await this.#page(status);
       return;
     }
+    this.refresh = undefined;
     const changed = this.status !== status;
     this.status = STATES.includes(status) ? status : "open";
     this.main.classList.toggle("one", Boolean(id));
@@ -156,14 +134,27 @@ export class Shell {
 
   /** @param {string} current */
   #mark(current) {
-    for (const [status, { link }] of this.counts) {
+    for (const [status, { link }] of this.tabs) {
       if (status === current) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
   }
 
-  /** Ask the venue again what the list holds. */
-  async reload() {
+  /** Ask the venue again what the list holds: one question at a time, so that the last answer is the newest. */
+  reload() {
+    this.stale = true;
+    this.reloading ??= this.#catchUp().finally(() => (this.reloading = undefined));
+    return this.reloading;
+  }
+
+  async #catchUp() {
+    while (this.stale) {
+      this.stale = false;
+      await this.#load();
+    }
+  }
+
+  async #load() {
     const { status } = this;
     if (PAGES.includes(status)) {
       await this.#waiting();
@@ -179,7 +170,8 @@ export class Shell {
       this.failing = false;
       this.banner.hidden = true;
       if (status !== this.status) return;
-      this.list.show(status, found.items, found.total, found.more ? more : null);
+      const arrived = this.list.show(status, found.items, found.total, found.more ? more : null);
+      if (arrived.length && status === "open") announce(news(arrived, this.identity.subject));
       this.list.say(found.total ? "" : this.#nothing(status));
       await this.#count(status, found.total);
     } catch (error) {
@@ -202,8 +194,8 @@ export class Shell {
   /** The number of open requests, on its tab and in the title, whatever list is shown. @param {string} status @param {number} total */
   async #count(status, total) {
     const waiting = status === "open" ? total : (await this.api.run("hitl/list", { status: "open", limit: 1 })).count;
-    const tab = this.counts.get("open");
-    tab.count.textContent = waiting ? String(waiting) : "";
+    const tab = this.tabs.get("open");
+    if (tab) tab.count.textContent = waiting ? String(waiting) : "";
     document.title = waiting ? `(${waiting}) Inbox` : "Inbox";
   }
 
@@ -287,50 +279,26 @@ export class Shell {
     this.main.classList.add("page");
     this.main.classList.remove("one");
     if (!this.checked) await this.#waiting();
-    const page = name === "you"
-      ? this.#you()
-      : name === "grants"
-      ? grantsPage(this.api, this.identity.subject)
-      : blockedPage(this.api);
-    fill(this.pane, page);
-    page.querySelector("h2").focus();
+    const { element, refresh } = this.#pageOf(name);
+    this.refresh = refresh;
+    fill(this.pane, element);
+    element.querySelector("h2").focus();
   }
 
-  #you() {
-    const { identity } = this;
-    return h(
-      "section",
-      { class: "you" },
-      h("h2", { tabindex: "-1" }, "You"),
-      identity.name ? h("p", {}, "You are ", h("strong", {}, said(identity.name)), ", whom this venue manages.") : null,
-      h("p", {}, "Give this name to the agents that will ask you:"),
-      copyable(identity.subject),
-      identity.subject === identity.did
-        ? null
-        : [h("p", {}, "This browser’s key, which speaks for you:"), copyable(identity.did)],
-      h(
-        "p",
-        {},
-        "This browser keeps the key, and nobody can copy it out any more. If you clear this site’s data, it is gone, and only a copy that was saved when it was made brings it back.",
-      ),
-      h(
-        "p",
-        { class: "buttons" },
-        h(
-          "button",
-          { type: "button", on: { click: () => (signOut(this.base), location.reload()) } },
-          "Sign out, or be somebody else",
-        ),
-        forgetting(this.base, identity),
-      ),
-    );
+  /** @param {string} name @returns {{element: any, refresh?: () => void}} */
+  #pageOf(name) {
+    if (name === "grants") return grantsPage(this.api, this.identity.subject);
+    return name === "blocked" ? blockedPage(this.api) : { element: youPage(this.base, this.identity) };
   }
 
   /** Something changed in the inbox. @param {import("./stream.js").Change} change */
   #changed(change) {
     if (change.at && change.id) this.desk.settledAt.set(change.id, change.at);
-    clearTimeout(this.soon);
-    this.soon = setTimeout(() => this.reload(), TOGETHER);
+    this.soon ??= setTimeout(() => {
+      this.soon = undefined;
+      this.refresh?.();
+      this.reload();
+    }, TOGETHER);
     const { card } = this;
     if (card && (change.kind === "resync" || change.id === card.record.id)) this.#reread(card);
   }
@@ -361,7 +329,10 @@ export class Shell {
     this.connection.dataset.state = state;
     this.connection.textContent = words[state];
     if (state === "refused" || (state === "lost" && before !== "lost")) this.reload();
-    if (state === "live" && this.failing) this.reload();
+    if (state === "live" && this.failing) {
+      this.reload();
+      if (this.card) this.#reread(this.card);
+    }
   }
 
   #tick() {
@@ -396,4 +367,10 @@ export class Shell {
     if (rejecting) /** @type {HTMLElement | null} */ (rejecting.querySelector(".reject-now"))?.click();
     else this.card?.form?.answer();
   }
+}
+
+/** What somebody hears who does not look at the list. @param {import("./list.js").Summary[]} arrived @param {string} owner */
+function news(arrived, owner) {
+  if (arrived.length > 1) return `${arrived.length} new requests.`;
+  return `New request from ${visible(shortDid(arrived[0].from, owner))}: ${visible(arrived[0].title)}`;
 }

@@ -8,8 +8,11 @@ const SPANS = [900, 3_600, 86_400, 7 * 86_400, 30 * 86_400];
 
 /** @typedef {{with?: string, can?: string, exp?: number}} Narrow */
 
-/** A choice of ends that are nearer than `most` seconds. @param {number | null} most @param {string} whole @param {(seconds: number | null) => void} change */
-export function endChoice(most, whole, change) {
+/**
+ * A choice of ends that are nearer than `most` seconds; it begins with `first`, or with the whole.
+ * @param {number | null} most @param {string} whole @param {(seconds: number | null) => void} change @param {number | null} [first]
+ */
+export function endChoice(most, whole, change, first = null) {
   const select = h(
     "select",
     { id: unique("end") },
@@ -18,6 +21,7 @@ export function endChoice(most, whole, change) {
       h("option", { value: seconds }, span(seconds * 1000))
     ),
   );
+  if (first !== null) select.value = String(first);
   select.addEventListener("change", () => change(select.value ? Number(select.value) : null));
   return [h("label", { for: select.id }, "Ends after"), select];
 }
@@ -60,9 +64,9 @@ export function smallerForm({ offer, owner, most, now, change }) {
     "details",
     { class: "smaller" },
     h("summary", {}, "Make it smaller"),
-    h("label", { for: resource.id }, "Resource"),
+    h("label", { for: resource.id }, "On"),
     resource,
-    h("label", { for: ability.id }, "Ability"),
+    h("label", { for: ability.id }, "May do"),
     ability,
     most === 0 ? null : endChoice(most, "as offered", (chosen) => {
       seconds = chosen;

@@ -1,12 +1,12 @@
 // What sending an answer would do, said before it is done.
 
-import { conferred, granted, offers } from "./answer.js";
+import { conferred, granted, isTouched, offers } from "./answer.js";
 import { h } from "./dom.js";
-import { exact } from "./escape.js";
+import { nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { absolute } from "./time.js";
-import { decoded } from "./token.js";
-import { endOf } from "./words.js";
+import { decoded } from "./signed.js";
+import { endOf, shortDid } from "./words.js";
 
 /**
  * The words on the button, and those above it.
@@ -20,6 +20,9 @@ export function summary(record, draft, context) {
     : "Send answer";
   const content = [...(given.length ? grants(record, given, context) : []), ...tokens(record, draft, context.owner)];
   if (content.length) return { label, content };
+  if (!isTouched(draft)) {
+    return { label: "Send without an answer", content: [h("p", {}, "You have answered nothing.")] };
+  }
   const nothing = offers(record).length
     ? "Sending this answer grants no access."
     : "Sending this answer grants nothing; it only tells the requester.";
@@ -32,7 +35,7 @@ function grants(record, given, { owner, now, fallback }) {
   const end = ends.length ? `until ${absolute(Math.min(...ends) * 1000)}` : "for ever";
   const differ = new Set(given.map((offer) => endOf(offer, now, fallback))).size > 1;
   return [
-    h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", exact(record.from), ` ${end}:`),
+    h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", name(record.from, owner), `, ${end}:`),
     list(given, owner),
     ...(differ ? [h("p", {}, "They go into one token, which ends with the first of them.")] : []),
   ];
@@ -46,10 +49,15 @@ function tokens(record, draft, owner) {
       const claims = decoded(draft.answers[ask.id]);
       const said = h("strong", {}, "Sending this answer hands over a token that you signed,");
       return [
-        h("p", {}, said, " for ", exact(claims.aud), ` until ${absolute(claims.exp * 1000)}:`),
+        h("p", {}, said, " for ", name(claims.aud, owner), `, until ${absolute(claims.exp * 1000)}:`),
         list(claims.att, owner),
       ];
     });
+}
+
+/** @param {string} did @param {string} owner */
+function name(did, owner) {
+  return h("strong", {}, nodes(shortDid(did, owner)));
 }
 
 /** @param {any[]} capabilities @param {string} owner */

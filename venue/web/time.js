@@ -39,8 +39,12 @@ export function left(deadline, now) {
   return { text: `${span(remains)} left`, state: remains < 300_000 ? "soon" : "ahead" };
 }
 
-/** An instant in full: in the reader's zone, and in UTC. @param {number} at */
+/** An instant to the second, in the reader's zone, which it names. @param {number} at */
 export function absolute(at) {
-  const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }).format(at);
-  return `${local} (${new Date(at).toISOString().replace(/\.\d+Z$/, "Z")})`;
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }).format(at);
+}
+
+/** The same, and in UTC. @param {number} at */
+export function inFull(at) {
+  return `${absolute(at)} (${new Date(at).toISOString().replace(/\.\d+Z$/, "Z")})`;
 }

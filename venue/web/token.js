@@ -2,19 +2,15 @@
 
 import { absoluteResource, broad, shortDid } from "./words.js";
 import { fill, h, unique } from "./dom.js";
-import { fromBase64url } from "./encode.js";
 import { exact, nodes, said } from "./escape.js";
 import { sign } from "./keys.js";
 import { sentence } from "./offers.js";
+import { decoded } from "./signed.js";
 import { endChoice, smallerForm } from "./smaller.js";
 import { absolute, span } from "./time.js";
 
 const DAY = 86_400;
-
-/** The claims of a token, as they stand in it. @param {string} token */
-export function decoded(token) {
-  return JSON.parse(new TextDecoder().decode(fromBase64url(token.split(".")[1])));
-}
+const LONG = 30 * DAY;
 
 /**
  * The form of a token ask.
@@ -39,7 +35,8 @@ export function tokenForm(ask, set, context) {
   /** @type {{cap: any, on: boolean, narrow: import("./smaller.js").Narrow, problem: string | null}[]} */
   const wanted = ask.token.caps.map((/** @type {any} */ cap) => ({ cap, on: false, narrow: {}, problem: null }));
   const asked = ask.token.lifetime ?? DAY;
-  let lifetime = asked;
+  const long = asked > LONG;
+  let lifetime = long ? LONG : asked;
   const out = h("div", { class: "signed", role: "status" });
   const why = h("p", { class: "problem", role: "alert", hidden: true });
   const button = h("button", { type: "button", class: "sign" }, "Sign the token");
@@ -85,10 +82,16 @@ export function tokenForm(ask, set, context) {
     h(
       "div",
       { class: "remark" },
-      endChoice(asked, span(asked * 1000), (seconds) => {
-        lifetime = seconds ?? asked;
-        stale();
-      }),
+      long ? h("p", { class: "broad-mark" }, h("strong", {}, "Long: "), `asked for is ${span(asked * 1000)}.`) : null,
+      endChoice(
+        asked,
+        `${span(asked * 1000)}, as asked`,
+        (seconds) => {
+          lifetime = seconds ?? asked;
+          stale();
+        },
+        long ? LONG : null,
+      ),
     ),
     h("div", { class: "buttons" }, button),
     why,
@@ -98,7 +101,8 @@ export function tokenForm(ask, set, context) {
 
 /** One capability that is asked for. @param {any} one @param {string} owner @param {() => void} stale */
 function capBox(one, owner, stale) {
-  const tick = h("input", { type: "checkbox", id: unique("cap") });
+  const [label, said_] = [unique("label"), unique("words")];
+  const tick = h("input", { type: "checkbox", id: unique("cap"), "aria-labelledby": `${label} ${said_}` });
   const words = h("div", {});
   const draw = () => {
     const cap = { ...one.cap, ...one.narrow };
@@ -106,7 +110,11 @@ function capBox(one, owner, stale) {
     fill(
       words,
       reasons.length ? h("p", { class: "broad-mark" }, h("strong", {}, "Broad: "), reasons.join(", "), ".") : null,
-      h("p", { class: "offer-words" }, one.problem ? "That is not inside what was asked for." : sentence(cap, owner)),
+      h(
+        "p",
+        { class: "offer-words", id: said_ },
+        one.problem ? "That is not inside what was asked for." : sentence(cap, owner),
+      ),
       h("p", {}, exact(cap.can), " on ", exact(absoluteResource(cap.with, owner))),
       cap.nb ? h("pre", {}, said(JSON.stringify(cap.nb, null, 2), { lines: true })) : null,
     );
@@ -132,7 +140,7 @@ function capBox(one, owner, stale) {
     "div",
     { class: "offer" },
     words,
-    h("label", { class: "tick", for: tick.id }, tick, h("span", {}, "The token says this")),
+    h("label", { class: "tick", for: tick.id }, tick, h("span", { id: label }, "I sign this")),
     smaller,
   );
 }

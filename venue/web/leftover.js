@@ -1,0 +1,34 @@
+// What somebody had typed for a request that was settled meanwhile: shown, for it cannot be sent any more.
+
+import { h } from "./dom.js";
+import { said } from "./escape.js";
+
+/** @param {any} record @param {import("./answer.js").Draft} draft @param {string} fate what became of it */
+export function leftover(record, draft, fate) {
+  /** @type {[string, any][]} */
+  const typed = record.asks.flatMap((/** @type {any} */ ask) => [
+    [ask.prompt, ask.type === "token" ? undefined : draft.answers[ask.id]],
+    [`Remark on: ${ask.prompt}`, draft.comments[ask.id]],
+  ]);
+  typed.push(["Remark on the whole", draft.comment || undefined], ["Reason of a rejection", draft.reason || undefined]);
+  return h(
+    "section",
+    { class: "leftover" },
+    h("h2", {}, "What you had typed"),
+    h("p", { class: "note" }, fate),
+    h(
+      "dl",
+      {},
+      typed.filter(([, value]) => value !== undefined).map(([what, value]) => [
+        h("dt", {}, said(what)),
+        h("dd", {}, said(plain(value), { lines: true })),
+      ]),
+    ),
+  );
+}
+
+/** @param {any} value */
+function plain(value) {
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return Array.isArray(value) ? value.join(", ") : String(value);
+}
