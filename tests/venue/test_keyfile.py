@@ -1,5 +1,6 @@
 """Keys on disk: mode 0600, never overwritten, an owner's under a passphrase, the secret never printed."""
 
+import base64
 import os
 import stat
 import subprocess
@@ -9,7 +10,12 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 from typer.testing import CliRunner, Result
 
 from ucan.did import did_key
@@ -42,6 +48,21 @@ def test_a_key_reads_back_under_its_passphrase(tmp_path: Path, passphrase: bytes
     assert keyfile.read(path, passphrase).private_bytes_raw() == KEY.private_bytes_raw()
     assert mode(path) == 0o600
     assert (b"ENCRYPTED" in path.read_bytes()) == (passphrase is not None)
+
+
+def test_a_guess_at_a_passphrase_is_dear(tmp_path: Path) -> None:
+    """600,000 rounds, a salt of its own for each file; a file with fewer is read, too."""
+    files = [tmp_path / name for name in ("one", "two")]
+    for path in files:
+        keyfile.write(path, KEY, b"secret words")
+    one, two = (base64.b64decode("".join(path.read_text().splitlines()[1:-1])) for path in files)
+    rounds = b"\x02\x03" + (600_000).to_bytes(3, "big")
+    assert rounds in one
+    assert one[: one.index(rounds)] != two[: two.index(rounds)]
+    older = tmp_path / "older"
+    quick = BestAvailableEncryption(b"secret words")
+    older.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, quick))
+    assert keyfile.read(older, b"secret words").private_bytes_raw() == KEY.private_bytes_raw()
 
 
 @pytest.mark.parametrize(

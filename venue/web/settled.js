@@ -3,10 +3,11 @@
 import { Refusal, Unreachable } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { fromBase64url } from "./encode.js";
-import { exact, said } from "./escape.js";
+import { exact, nodes, said } from "./escape.js";
 import { sentence } from "./offers.js";
 import { live as liveTokens, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
+import { shortDid } from "./words.js";
 
 /** @type {Record<string, string>} */
 const WORDS = {
@@ -158,7 +159,8 @@ function minted(record, owner, api) {
   return h(
     "section",
     { class: "granted" },
-    h("h3", {}, "Access that was granted to ", exact(record.from)),
+    h("h3", {}, "Access that was granted to ", nodes(shortDid(record.from, owner))),
+    h("p", { class: "note" }, exact(record.from)),
     h(
       "ul",
       {},

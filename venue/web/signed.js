@@ -2,10 +2,11 @@
 
 import { announce, fill, h } from "./dom.js";
 import { fromBase64url } from "./encode.js";
-import { exact } from "./escape.js";
+import { exact, nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { act, SIGNED } from "./store.js";
 import { absolute } from "./time.js";
+import { shortDid } from "./words.js";
 
 /**
  * A token that this browser signed for a request. It is kept to be shown and revoked: only its text names it to the
@@ -70,7 +71,8 @@ export function signedBox(api, one, problemOf) {
   return h(
     "section",
     { class: "granted signed-token" },
-    h("h3", {}, "A token that you signed for ", exact(claims.aud)),
+    h("h3", {}, "A token that you signed for ", nodes(shortDid(claims.aud, one.owner))),
+    h("p", { class: "note" }, exact(claims.aud)),
     list,
     h("div", { class: "live-grant" }, state, button, problem),
   );
