@@ -16,24 +16,29 @@ from threading import Condition, Thread
 from typing import Any
 
 from inbox.canonical import digest_of
-from tests.harness.actors import Actor
+from tests.harness.actors import Actor, Reply
 from tests.harness.books import Books, Story
 from tests.harness.served import Served
+from ucan.jwt import token_hash
 
-from .clients import OFFER, PATIENCE, until
+from .clients import PATIENCE, until
 from .conftest import ROOMY
-from .logbook import Client, Expected, Ledger
+from .logbook import GRANTS, SETTLES, Client, Expected, Ledger
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "5"))
 OPERATIONS = int(os.environ.get("CRASH_OPERATIONS", "200"))
 CLIENTS = 4
 ENDS = {
     "grant": "answered",
+    "narrow": "answered",
     "approve": "answered",
+    "sign": "answered",
     "reject": "rejected",
     "cancel": "cancelled",
     "delete": "rejected",
+    "forget": "cancelled",
 }
+DELIVERED = "<signed token delivered to requester>"
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def test_what_was_acknowledged_survives(tmp_path: Path) -> None:
     dice = random.Random(9)
     with Served(tmp_path / "data", environ=ROOMY) as venue:
         pairs = [_pair(venue, Client(tmp_path / f"client-{number}.log", number)) for number in range(CLIENTS)]
-        seen: set[str] = set()
+        seen: set[tuple[str, str]] = set()
         for _ in range(ROUNDS):
             _work_until_killed(venue, pairs, OPERATIONS + dice.randrange(30))
             ledgers = [pair.client.ledger() for pair in pairs]
@@ -85,8 +90,11 @@ def test_what_was_acknowledged_survives(tmp_path: Path) -> None:
             pairs = [Pair(pair.client, *_at(venue, pair)) for pair in pairs]
             for pair, ledger in zip(pairs, ledgers, strict=True):
                 _compare(pair, ledger, books, stories, seen)
-            seen |= stories.keys()
+            seen |= {(name, story.status) for name, story in stories.items()}
         assert {story.status for story in stories.values()} == {"open", "expired", *ENDS.values()}
+        known = [one for ledger in ledgers for one in ledger.requests.values()]
+        assert {one.settled["verb"] for one in known if one.settled} == set(SETTLES)
+        assert any(one.revoked for one in known)
 
 
 def _work_until_killed(venue: Served, pairs: list[Pair], number: int) -> None:
@@ -104,42 +112,56 @@ def _work_until_killed(venue: Served, pairs: list[Pair], number: int) -> None:
     assert not any(thread.is_alive() for thread in threads)
 
 
-def _compare(pair: Pair, ledger: Ledger, books: Books, stories: dict[str, Story], seen: set[str]) -> None:
-    """Hold one client's log against the file; what is new in this round also against what is served."""
-    mine = {name: job for name, job in books.jobs.items() if job["maker"] == _did(pair)}
-    asked = {name: job for name, job in mine.items() if job["adapter"] == "hitl:request"}
-    lost = ledger.requests.keys() - asked.keys()
+def _compare(
+    pair: Pair, ledger: Ledger, books: Books, stories: dict[str, Story], seen: set[tuple[str, str]]
+) -> None:
+    """Hold one client's log against the file; what came or ended since also against what is served."""
+    mine = {name for name, story in stories.items() if story.owner == pair.owner.did}
+    lost = ledger.requests.keys() - mine
     assert not lost, "acknowledged, and gone"
-    titles = Counter(json.loads(job["input"])["title"] for job in asked.values())
+    titles = Counter(_title(books, name) for name in mine)
     assert set(titles.values()) == {1}, "nothing twice"
     tried = ledger.unsure | {known.asked["title"] for known in ledger.requests.values()}
     assert titles.keys() <= tried, "more than was ever tried"
     for request, known in ledger.requests.items():
         story = stories[request]
         _check_end(known, story)
-        if request not in seen or known.settling:
-            _check_job(known, story, pair.agent.job(request).ok())
+        if known.token is not None and known.revoked is not None:
+            assert (token_hash(known.token) in books.revocations) == known.revoked
+        if (request, story.status) not in seen or known.settling:
+            _check_job(known, story, pair.agent.job(request))
             if not story.deleted:
                 _check_record(pair, known, story, pair.owner.record(request))
+    _check_served(pair, ledger)
+
+
+def _check_served(pair: Pair, ledger: Ledger) -> None:
+    """What was written and who was blocked, as the venue tells it now."""
     for name, values in ledger.documents.items():
         served = pair.owner.read(f"w/{name}").ok()
         assert served.get("value") in values, (name, served)
+    blocked = {item["requester"] for item in pair.owner.run("v/ops/hitl/blocked").ok()["items"]}
+    assert blocked <= ledger.blocked.keys()
+    assert all((requester in blocked) in states for requester, states in ledger.blocked.items())
+
+
+def _title(books: Books, request: str) -> str:
+    if request in books.requests:
+        return str(books.requests[request]["title"])
+    return str(json.loads(books.jobs[request]["input"])["title"])
 
 
 def _check_end(known: Expected, story: Story) -> None:
     """The end that was acknowledged; or one of two, when the connection broke before it was."""
+    end = (story.status, story.deleted, story.forgotten)
+    settle = known.settled or known.settling
+    ends = [("open", False, False)] if known.settled is None else []
     if "timeout" in known.asked:
-        assert story.status == "expired"
-    elif known.settled:
-        assert (story.status, story.deleted) == (
-            ENDS[known.settled["verb"]],
-            known.settled["verb"] == "delete",
-        )
-    elif known.settling:
-        verb = known.settling["verb"]
-        assert (story.status, story.deleted) in (("open", False), (ENDS[verb], verb == "delete"))
-    else:
-        assert (story.status, story.deleted) == ("open", False)
+        ends = [("expired", False, False)]
+    elif settle is not None:
+        verb = settle["verb"]
+        ends.append((ENDS[verb], verb == "delete", verb == "forget"))
+    assert end in ends
 
 
 def _check_record(pair: Pair, known: Expected, story: Story, record: dict[str, Any]) -> None:
@@ -161,7 +183,11 @@ def _check_record(pair: Pair, known: Expected, story: Story, record: dict[str, A
     }
 
 
-def _check_job(known: Expected, story: Story, job: dict[str, Any]) -> None:
+def _check_job(known: Expected, story: Story, reply: Reply) -> None:
+    if story.forgotten:
+        assert (reply.status, reply.code) == (404, "not_found")
+        return
+    job = reply.ok()
     fixed = ("id", "op", "adapter", "name", "caller", "actor", "created", "input")
     assert {key: job[key] for key in fixed} == {key: known.job[key] for key in fixed}
     output = dict(job.get("output") or {})
@@ -169,6 +195,8 @@ def _check_job(known: Expected, story: Story, job: dict[str, Any]) -> None:
     assert token == story.token
     assert known.token in (None, token), "another token than the one that was collected"
     response = _response(known, story)
+    signed = (known.settled or known.settling or {}).get("signed")
+    assert output.pop("tokens", {}) == ({"sign": signed} if response and signed else {})
     assert output == ({"id": job["id"].removeprefix("0x"), **response} if story.status == "answered" else {})
 
 
@@ -178,8 +206,9 @@ def _response(known: Expected, story: Story) -> dict[str, Any]:
         return {}
     if story.status == "rejected":
         return {"outcome": "reject", "comment": settle["comment"]}
-    response = {"outcome": "answer", "answers": {"ok": True}, "comment": settle["comment"]}
-    return {**response, "grants": [OFFER]} if settle["verb"] == "grant" else response
+    answers = {"sign": DELIVERED} if settle["verb"] == "sign" else {"ok": True}
+    response = {"outcome": "answer", "answers": answers, "comment": settle["comment"]}
+    return {**response, "grants": GRANTS[settle["verb"]]} if settle["verb"] in GRANTS else response
 
 
 def _deadlines(ledgers: Iterable[Ledger]) -> list[int]:
