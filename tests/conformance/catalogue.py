@@ -14,7 +14,7 @@ OVERRULED: Mapping[str, str] = {
     "FD-07": "D2: this venue calls no other venue, so there is nothing to filter and no bearer to forward",
     "FD-08": "D2: who calls follows from the bearer alone; there is no relay instruction to honour",
 }
-"""Scenarios that a decision of the design overrules, each with a counterpart in test_overruled."""
+"""Scenarios that a decision of the design overrules, each with a counterpart in counterparts.json."""
 
 
 def scenarios(path: Path = SCENARIOS) -> Sequence[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from .replies import KINDS, Reply
 
 _WORDS = {"ok", "error", "result", "job", "record", "inbox_count", "no_job", "one_of", "verdict"}
 _ERROR_WORDS = {"kind", "contains", "excludes", "http"}
-PARALLEL_WORDS = {"ok", "ok_count", "settled_count", "losers", "save_winner"}
+PARALLEL_WORDS = {"ok_count", "settled_count", "losers", "save_winner"}
 
 
 class Seen(NamedTuple):

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,6 +18,7 @@ from .stage import HOME, Stage
 from .steps import Act, client, federation, machine, perform, protocol, tokens
 
 _SCENARIO_WORDS = {"id", "area", "title", "given", "steps", "source", "covers", "decision"}
+_GIVEN_WORDS = {"config", "note"}
 _STEP_WORDS = {"as", "op", "input", "expect", "save", "ucans", "transport", "background", "after"}
 _BACKGROUND = {"jobs.sse": protocol.jobs_sse_in_background}
 _MODULES = (client, federation, machine, protocol, tokens)
@@ -28,8 +29,8 @@ _NO_ACCOUNT = ("harness", "clock", "raw")
 
 def play(stage: Stage, scenario: Mapping[str, Any]) -> None:
     """Play every step. Raises Mismatch naming the step at which the venue did otherwise; BadScenario."""
-    if strange := scenario.keys() - _SCENARIO_WORDS:
-        raise BadScenario(f"unknown words in a scenario: {sorted(strange)}")
+    _only(scenario, _SCENARIO_WORDS, "a scenario")
+    _only(scenario["given"], _GIVEN_WORDS, "what is given")
     if not scenario["steps"]:
         raise BadScenario("a scenario without steps proves nothing")
     for number, step in enumerate(scenario["steps"], start=1):
@@ -54,8 +55,7 @@ def _play_step(stage: Stage, step: Mapping[str, Any]) -> None:
 
 def _act_out(stage: Stage, step: Mapping[str, Any]) -> Reply:
     """Do what a step says, and keep the reply if it has a name; what is expected is not looked at."""
-    if strange := step.keys() - _STEP_WORDS:
-        raise BadScenario(f"unknown words in a step: {sorted(strange)}")
+    _only(step, _STEP_WORDS, "a step")
     data = stage.resolved(step["input"])
     ucans = stage.resolved(step.get("ucans", []))
     act = Act(stage, _known(stage, step["as"]), ucans, stage.resolved(step.get("transport", {})))
@@ -69,6 +69,11 @@ def _act_out(stage: Stage, step: Mapping[str, Any]) -> Reply:
     if "save" in step:
         stage.save(step["save"], data, reply)
     return reply
+
+
+def _only(words: Mapping[str, Any], known: Set[str], where: str) -> None:
+    if strange := words.keys() - known:
+        raise BadScenario(f"unknown words in {where}: {sorted(strange)}")
 
 
 def _known(stage: Stage, who: str) -> str:
@@ -89,8 +94,7 @@ def _in_background(op: str, act: Act, data: Mapping[str, Any]) -> Reply:
 
 def _play_parallel(stage: Stage, step: Mapping[str, Any]) -> None:
     expected = step["expect"]
-    if strange := (step.keys() - {"as", "op", "input", "expect"}) | (expected.keys() - PARALLEL_WORDS):
-        raise BadScenario(f"unknown words in parallel: {sorted(strange)}")
+    _check_parallel(step, expected)
     steps: Sequence[Mapping[str, Any]] = step["input"]["steps"]
     start = threading.Barrier(len(steps))
     with ThreadPoolExecutor(len(steps)) as pool:
@@ -109,6 +113,17 @@ def _play_parallel(stage: Stage, step: Mapping[str, Any]) -> None:
             raise Mismatch(f"there are {len(winners)} winners")
         won = replies[steps.index(winners[0])]
         stage.save(expected["save_winner"], stage.resolved(winners[0]["input"]), won)
+
+
+def _check_parallel(step: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Raises BadScenario for any word that nobody knows, also where only a loser would meet it."""
+    _only(step, {"as", "op", "input", "expect"}, "parallel")
+    _only(step["input"], {"steps"}, "parallel")
+    _only(expected, PARALLEL_WORDS, "parallel")
+    if expected.keys().isdisjoint({"ok_count", "settled_count"}):
+        raise BadScenario("steps at once of which nothing is counted prove nothing")
+    for inner in (*(one["expect"] for one in step["input"]["steps"]), expected.get("losers", {"ok": False})):
+        check_words(inner)
 
 
 def _at_once(stage: Stage, step: Mapping[str, Any], start: threading.Barrier) -> Reply:

@@ -41,6 +41,7 @@ EXPECT = (*FIRST, "expect")
 
 UNKNOWN: Mapping[str, tuple[tuple[Any, ...], Any]] = {
     "word of a scenario": (("mood",), "good"),
+    "word of what is given": (("given", "mood"), "good"),
     "no steps": (("steps",), []),
     "word of a step": ((*FIRST, "via"), "process"),
     "operation": ((*FIRST, "op"), "covia:dance"),
@@ -104,22 +105,35 @@ def test_input_that_is_unknown_is_an_error(what: str, workshop: Workshop, direct
     _refuses(workshop, directory, lambda scenario: _put(scenario, FIRST, step))
 
 
-@pytest.mark.parametrize(
-    ("words", "expect"),
-    [({}, {"mood": 1}), ({"save": "x"}, {"ok_count": 1})],
-    ids=["expectation", "word"],
-)
-def test_parallel_knows_its_words(
-    words: Mapping[str, Any], expect: Mapping[str, Any], workshop: Workshop, directory: Path
-) -> None:
-    """Steps at once have words of their own, and no others."""
-    step = {
-        "as": "harness",
-        "op": "parallel",
-        "input": {"steps": [GOOD["steps"][0]]},
-        "expect": expect,
-        **words,
-    }
+COUNTED: Mapping[str, Any] = {
+    "as": "harness",
+    "op": "parallel",
+    "input": {"steps": [GOOD["steps"][0]]},
+    "expect": {"ok_count": 1},
+}
+WRONG_AT_ONCE: Mapping[str, tuple[tuple[Any, ...], Any]] = {
+    "expectation": (("expect", "mood"), 1),
+    "ok": (("expect", "ok"), False),
+    "word": (("save",), "x"),
+    "word of the input": (("input", "mood"), "good"),
+    "nothing counted": (("expect",), {}),
+    "expectation of losers": (("expect", "losers"), {"mood": 1}),
+    "expectation of a winner": (("input", "steps", 0, "expect", "mood"), 1),
+    "operation": (("input", "steps", 0, "op"), "covia:dance"),
+}
+
+
+def test_steps_at_once_that_are_good_are_good(workshop: Workshop, directory: Path) -> None:
+    """All of their words are known."""
+    _play(workshop, directory, {**GOOD, "steps": [COUNTED]})
+
+
+@pytest.mark.parametrize("what", WRONG_AT_ONCE)
+def test_parallel_knows_its_words(what: str, workshop: Workshop, directory: Path) -> None:
+    """Steps at once have words of their own, and no others, whoever of them wins."""
+    place, value = WRONG_AT_ONCE[what]
+    step = json.loads(json.dumps(COUNTED))
+    _put(step, place, value)
     _refuses(workshop, directory, lambda scenario: _put(scenario, FIRST, step))
 
 
