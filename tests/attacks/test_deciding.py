@@ -153,17 +153,21 @@ def test_an_identity_that_was_relayed_grants_nothing_through_the_answer(town: To
 
 
 def test_an_answer_for_an_agent_that_is_gone(town: Town, ada: Actor) -> None:
-    """Its question may be answered; nobody can use what came of it, by the token or by the key."""
-    agent = town.agent(ada)
+    """What it still asks is withdrawn and mints nothing; what was minted for it before opens nothing, by its
+    token, by its key, or passed on.
+    """
+    agent, bob = town.agent(ada), town.person()
     keyed = town.keyed_agent(ada, agent_did(ada.did, "helper"))
-    request = agent.ask(**offering())
+    answered, waiting = agent.ask(**offering()), agent.ask(**offering())
+    ada.respond(answered, answers={"ok": True}, grants=ECHO).ok()
+    token = ada.job(answered).ok()["output"]["token"]
+    passed_on = town.passed_on(keyed, bob.did, f"{ada.did}/w/r", "crud/read", [token])
+    assert bob.read(f"{ada.did}/w/r", [passed_on]).status == 200
     ada.run("v/ops/agent/revoke", {"agentId": "helper"}).ok()
-    reply = ada.respond(request, answers={"ok": True}, grants=ECHO)
-    assert reply.status in (200, 403, 409)
+    refused(ada.respond(waiting, answers={"ok": True}, grants=ECHO), "not_open")
+    assert ada.job(waiting).ok()["status"] == "CANCELLED"
+    assert town.store.count("mint", request=waiting) == 0
     for gone in (agent, keyed):
-        refused(gone.job(request), "unauthorised")
-    token = (ada.job(request).ok().get("output") or {}).get("token")
-    if token:
-        bob = town.person()
-        passed_on = town.passed_on(keyed, bob.did, f"{ada.did}/w/r", "crud/read", [token])
-        refused(bob.read(f"{ada.did}/w/r", [passed_on, token]), "denied")
+        refused(gone.job(waiting), "unauthorised")
+        refused(gone.read(f"{ada.did}/w/r", [token]), "unauthorised")
+    refused(bob.read(f"{ada.did}/w/r", [passed_on]), "denied")
