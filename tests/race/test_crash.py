@@ -18,6 +18,7 @@ from typing import Any
 from inbox.canonical import digest_of
 from tests.harness.actors import Actor, Reply
 from tests.harness.books import Books, Story
+from tests.harness.commands import venue as command
 from tests.harness.served import Served
 from ucan.jwt import token_hash
 
@@ -95,6 +96,9 @@ def test_what_was_acknowledged_survives(tmp_path: Path) -> None:
         known = [one for ledger in ledgers for one in ledger.requests.values()]
         assert {one.settled["verb"] for one in known if one.settled} == set(SETTLES)
         assert any(one.revoked for one in known)
+        assert "disagreed at launch" not in venue.log, "no launch had anything to repair (D21)"
+        venue.kill()
+        command("audit", "verify", data=venue.data).ok()
 
 
 def _work_until_killed(venue: Served, pairs: list[Pair], number: int) -> None:
