@@ -9,6 +9,7 @@ that a hundred crashes cost a hundred forks and not a hundred interpreters. `Fau
 can be reached from the shipped package: the server is built by `create_app`, around a store of this file.
 """
 
+import asyncio
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -32,6 +33,8 @@ from venue.app import create_app, open_database, signer_for
 from .actors import Actor
 
 _PATIENCE = 60.0
+_TURNS = 200
+"""In so many turns of its loop a server has sent whatever answer it has."""
 
 
 class MortalDatabase(SqliteDatabase):
@@ -56,12 +59,25 @@ class MortalDatabase(SqliteDatabase):
     def _commit(self, connection: sqlite3.Connection) -> None:
         aimed, self._aimed = self._aimed, None
         if aimed is not None and aimed.ran == self._point:
+            self._linger()
             _die()
         super()._commit(connection)
         if aimed is not None:
             if aimed.ran + 1 == self._point:
                 _die()
             self._opening = ""  # it came through: the point lies beyond this unit
+
+    async def open(self, tell: Callable[[frozenset[str]], None]) -> None:
+        """Open the store, on this loop."""
+        self._loop = asyncio.get_running_loop()
+        await super().open(tell)
+
+    def _linger(self) -> None:
+        """Let the server say what it is about to say: nobody may hear of what is not committed."""
+        for _ in range(_TURNS):
+            passed = threading.Event()
+            self._loop.call_soon_threadsafe(passed.set)
+            passed.wait(_PATIENCE)
 
 
 class _Counted:

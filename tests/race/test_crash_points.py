@@ -205,7 +205,7 @@ def _check_whole(marks: Sequence[Mapping[str, int] | None]) -> None:
     *early, committed, answered = marks
     assert len(early) > 4, "the unit of work was not met"
     assert early == [None] * len(early)
-    assert committed is not None
+    assert committed is not None, "answered, and not committed"
     assert committed == answered
 
 

@@ -4,8 +4,11 @@ Each ends as a refusal of that unit of work, and the next one is served.
 """
 
 import asyncio
+import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -45,6 +48,39 @@ def test_a_commit_is_on_the_disk(tmp_path: Path) -> None:
             assert await db.write(lambda tx: tx.one("own.durability")) == {"journal": "wal", "synchronous": 2}
 
     run(scenario())
+
+
+class Attentive(SqliteDatabase):
+    """Lets the loop look, just before each commit."""
+
+    look: Callable[[], None] = staticmethod(lambda: None)
+
+    async def open(self, tell: Callable[[frozenset[str]], None]) -> None:
+        """Open the store, on this loop."""
+        self._loop = asyncio.get_running_loop()
+        await super().open(tell)
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        looked = Event()
+        self._loop.call_soon_threadsafe(lambda: (self.look(), looked.set()))
+        assert looked.wait(10)
+        super()._commit(connection)
+
+
+def test_nothing_is_acknowledged_before_its_commit(tmp_path: Path) -> None:
+    """When the commit begins, whoever handed the unit in is still waiting (D16, D29)."""
+    acknowledged: list[bool] = []
+
+    async def scenario() -> None:
+        db = Attentive(tmp_path / "s.db", STATEMENTS, SCHEMA)
+        async with opened(db):
+            writing = asyncio.ensure_future(db.write(put("a")))
+            db.look = lambda: acknowledged.append(writing.done())
+            await writing
+            assert await db.read(keys) == ["a"]
+
+    run(scenario())
+    assert acknowledged == [False]
 
 
 def test_another_process_that_writes_makes_it_busy(tmp_path: Path) -> None:
