@@ -8,6 +8,7 @@ expired, replayed and restarted in whatever order, the books say what the design
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -610,7 +611,9 @@ class Settles(RuleBasedStateMachine):
             self.tables.secrets.append(Secret(text, carriers=1 if carried else 0))
 
 
-def play(runs: int, steps: int, *, fresh: bool) -> None:
+def play(
+    runs: int, steps: int, *, fresh: bool, phases: Sequence[Phase] = (Phase.generate, Phase.shrink)
+) -> None:
     """So many runs of so many steps, and some broken off; the same ones each time unless `fresh`."""
     chosen = settings(
         max_examples=runs * 4 // 3,
@@ -618,7 +621,7 @@ def play(runs: int, steps: int, *, fresh: bool) -> None:
         derandomize=not fresh,
         database=None,
         deadline=None,
-        phases=[Phase.generate, Phase.shrink],
+        phases=phases,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
         print_blob=False,

@@ -126,9 +126,9 @@ MUTANTS = {
 }
 
 
-def _law_of(folder: Path, mutant: Mutant | None) -> subprocess.CompletedProcess[str]:
-    """Copy the code, break it, and hold it against the law."""
-    for part in PARTS:
+def broken_copy(folder: Path, mutant: Mutant | None, *more: str) -> None:
+    """Copy the code and whatever of the tests is needed, and break it."""
+    for part in (*PARTS, *more):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / part, folder / part, ignore=ignored)
     shutil.copy(ROOT / "tests/__init__.py", folder / "tests/__init__.py")
@@ -137,6 +137,11 @@ def _law_of(folder: Path, mutant: Mutant | None) -> subprocess.CompletedProcess[
         source = file.read_text(encoding="utf-8")
         assert source.count(mutant.old) >= 1, "the source has changed: this mutant has to be written anew"
         file.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
+
+
+def _law_of(folder: Path, mutant: Mutant | None) -> subprocess.CompletedProcess[str]:
+    """Hold a copy of the code, broken or not, against the law."""
+    broken_copy(folder, mutant)
     command = [sys.executable, "-m", "tests.mutants.law"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
