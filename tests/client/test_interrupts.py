@@ -88,6 +88,35 @@ def test_ctrl_c_ends_a_wait(how: str, served: Served, ada: Actor, token: str, pr
     assert len(inbox(ada)) == (how != "not yet asked")
 
 
+RACES = """
+import asyncio, os, random, signal, sys
+from venue.client.loop import Background
+sys.setswitchinterval(1e-6)
+chance, background, heard = random.Random(7), Background(), 0
+async def interrupted():
+    for _ in range(chance.randrange(400)):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.sleep(0.001)
+for _ in range(2000):
+    try:
+        background.run(interrupted())
+    except KeyboardInterrupt:
+        heard += 1
+background.close(asyncio.sleep(0))
+print(heard)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process there")
+def test_ctrl_c_while_two_threads_hand_over_is_never_lost() -> None:
+    """Raised there it was swallowed, or left a task that nobody could end: the command then hung."""
+    environment = {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", RACES]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("2000\n", "")
+
+
 def test_cancelling_a_task_ends_its_wait(served: Served, ada: Actor, token: str) -> None:
     async def run() -> float:
         async with AsyncVenue(served.url, token=token) as venue:

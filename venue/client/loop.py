@@ -1,17 +1,20 @@
 """An event loop in a thread of its own, for callers who have none."""
 
 import asyncio
+import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, wait
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TypeVar
 
 from .errors import VenueError
 
 T = TypeVar("T")
 
-_LOOK_UP = 0.5
-"""Where a wait for another thread cannot be interrupted, Ctrl-C is noticed this often, in seconds."""
+_LOOK_UP = 0.05
+"""While one thread waits for the other, Ctrl-C is looked for this often, in seconds."""
 
 
 class Background:
@@ -27,16 +30,8 @@ class Background:
 
         Raises what the coroutine raises; VenueError when it is closed meanwhile.
         """
-        future = self._submit(work)
-        try:
-            while not future.done():
-                wait([future], timeout=_LOOK_UP)
-            return future.result()
-        except CancelledError:
-            raise VenueError("This client was closed") from None
-        except BaseException:
-            future.cancel()
-            raise
+        with _noted() as look:
+            return self._waited(work, look)
 
     def start(self, work: Coroutine[Any, Any, object]) -> Callable[[], object]:
         """Let a coroutine run beside everything else; returns how to stop it."""
@@ -50,12 +45,57 @@ class Background:
         self._thread.join()
         self._loop.close()
 
+    def _waited(self, work: Coroutine[Any, Any, T], look: Callable[[], None]) -> T:
+        future = self._submit(work)
+        try:
+            while not future.done():
+                wait([future], timeout=_LOOK_UP)
+                look()
+            return future.result()
+        except CancelledError:
+            raise VenueError("This client was closed") from None
+        except BaseException:
+            future.cancel()
+            raise
+
     def _submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop)
-        except BaseException:
+        except RuntimeError:
             work.close()
             raise
+
+
+@contextmanager
+def _noted() -> Iterator[Callable[[], None]]:
+    """Note Ctrl-C, and raise it where the block looks for it, or at its end; a second one is raised at once.
+
+    Raised wherever it comes, it could be swallowed, leave a lock held that the other thread needs, or a
+    coroutine between the two. As with `asyncio.run`, this is so in the main thread, unless somebody else
+    handles Ctrl-C.
+    """
+    pressed: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if pressed:
+            signal.default_int_handler(number, frame)
+        pressed.append(number)
+
+    def look() -> None:
+        if pressed:
+            pressed.clear()
+            raise KeyboardInterrupt
+
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield look
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield look
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        look()
 
 
 async def _cancel_the_others() -> None:
