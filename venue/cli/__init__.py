@@ -22,8 +22,3 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
 app.add_typer(token.app, name="token")
 app.add_typer(user.app, name="user")
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
