@@ -2,13 +2,17 @@
 
 import os
 import signal
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.harness.actors import Actor
 from tests.harness.served import Served
 from ucan.jwt import read
+from ucan.verify import verify
 from venue.cli.keys import Decoder, Key
 
 from .kit import Person
@@ -19,6 +23,14 @@ ASKS: list[dict[str, Any]] = [
     {"id": "ship", "type": "approval", "prompt": "Ship it?", "required": True, "grants": [OFFER]},
     {"id": "why", "type": "text", "prompt": "And why?"},
 ]
+CAPS = [{"with": "w/releases/", "can": "crud/write"}, {"with": "w/", "can": "crud/read"}]
+TOKEN_ASK = {
+    "id": "key",
+    "type": "token",
+    "prompt": "A token of yours",
+    "required": True,
+    "token": {"caps": CAPS, "lifetime": 600},
+}
 
 
 @pytest.fixture
@@ -95,6 +107,95 @@ def test_reject_with_a_reason(ada: Person, asked: str) -> None:
         screen.type("not\ntoday" + ENTER)
         screen.sees("Rejected: Ship 1.4.0?", "All clear")
     assert ada.actor.job(asked).ok()["error"] == "HITL request rejected: not\ntoday"
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """What a token says, its nonce apart."""
+    return {name: value for name, value in read(token).claims.items() if name != "nnc"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen", "lives"), [("sign", CAPS, 600), ("sign 1 12h", CAPS[:1], 43_200)]
+)
+def test_a_token_is_signed_shown_and_delivered(
+    served: Served, ada: Person, typed: str, chosen: list[dict[str, str]], lives: int
+) -> None:
+    """All that is asked for, or some of it for another time; its owner reads what it says before it goes."""
+    agent = served.agent(ada.actor)
+    asked = agent.ask(title="Sign, please", asks=[TOKEN_ASK])
+    with Screen(ada, "inbox", "watch", height=40) as screen:
+        screen.sees("Sign, please")
+        screen.type("a")
+        screen.sees("(1) write “releases” in your workspace", "!! BROAD", "(2) read your WHOLE", "10 minutes")
+        screen.type("sing" + ENTER)
+        screen.sees("this is no token")
+        screen.type("\x15sign 3" + ENTER)
+        screen.sees("numbers from 1 to 2 if not all")
+        earliest = int(time.time())
+        screen.type(f"\x15{typed}{ENTER}")
+        screen.sees("A remark on the whole")
+        latest = int(time.time())
+        screen.type(ENTER)
+        shown = screen.sees(
+            "This is your answer", "key: a token, which says:", "confers 1 token", "signed by"
+        )
+        assert ("(2) read your WHOLE" in shown) is (len(chosen) == 2)
+        assert ada.actor.record(asked)["status"] == "open"
+        screen.type(ENTER)
+        screen.sees("All clear", "Answered, conferring 1 token: Sign, please")
+        assert "eyJ" not in screen.raw
+    (token,) = agent.job(asked).ok()["output"]["tokens"].values()
+    claims = claims_of(token)
+    until = claims.pop("exp")
+    assert earliest + lives <= until <= latest + lives
+    assert f"{datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC" in shown
+    assert claims == {
+        "iss": ada.did,
+        "aud": f"{ada.did}:g:helper",
+        "ucv": "0.10.0",
+        "att": [{**cap, "with": f"{ada.did}/{cap['with']}"} for cap in chosen],
+        "prf": [],
+    }
+    assert verify(token, now=until - 1)
+    assert token not in str(ada.actor.record(asked))
+
+
+def test_a_token_that_was_signed_and_not_sent_goes_nowhere(served: Served, ada: Person) -> None:
+    """Esc before the last Enter, then no: whoever asked gets a rejection, and no token."""
+    agent = served.agent(ada.actor)
+    asked = agent.ask(title="Sign, please", asks=[{**TOKEN_ASK, "token": {"caps": CAPS[:1]}}])
+    with Screen(ada, "inbox", "watch", height=40) as screen:
+        screen.sees("Sign, please")
+        screen.type("a")
+        screen.sees("7 days, as it does not say")
+        screen.type("sign" + ENTER)
+        screen.sees("A remark on the whole")
+        screen.type(ENTER)
+        screen.sees("This is your answer", "key: a token, which says:")
+        screen.type(ESC)
+        screen.sees("verified by the venue")
+        assert ada.actor.record(asked)["status"] == "open"
+        screen.type("r")
+        screen.sees("why not")
+        screen.type(ENTER)
+        screen.sees("Rejected: Sign, please", "All clear")
+    job = agent.job(asked).ok()
+    assert (job["status"], job["error"]) == ("FAILED", "HITL request rejected")
+    assert "eyJ" not in str(job) + str(ada.actor.record(asked))
+
+
+def test_whoever_is_not_their_own_key_cannot_sign_here(served: Served, ada: Person, tmp_path: Path) -> None:
+    """Somebody who signed in with a token is told so, and what was typed stays."""
+    data = ("--data", str(served.data))
+    bob = ada.call("user", "add", "bob", *data).ok().out.strip()
+    token = ada.call("user", "signin", "bob", *data).ok().out.strip()
+    Actor(served.http, served.did, token=token).ask(title="Sign, please", asks=[TOKEN_ASK])
+    with Screen(Person(served, tmp_path, token=token), "inbox", "watch", height=40) as screen:
+        screen.sees("Sign, please")
+        screen.type("a")
+        screen.sees(bob, "type sign")
+        screen.type("sign" + ENTER)
+        screen.sees("only whoever is their own key can sign here", "> sign")
 
 
 def test_settled_elsewhere_while_you_type(ada: Person, asked: str) -> None:

@@ -6,11 +6,11 @@ anything: what confers is typed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from ..client import Summary
-from . import card
-from .draft import SIGN, Draft, Entry
+from . import card, typed
+from .draft import Draft, Entry, Wish, wish
 from .keys import Key
 
 Mode = Literal["list", "card", "draft", "reject", "help"]
@@ -40,9 +40,9 @@ class Reject:
 
 @dataclass(frozen=True)
 class Sign:
-    """Sign the token that an ask wants, with the key of whoever sits here."""
+    """Sign a token, with the key of whoever sits here."""
 
-    ask: Mapping[str, Any]
+    wish: Wish
 
 
 @dataclass(frozen=True)
@@ -197,11 +197,14 @@ def _in_draft(board: Board, key: Key) -> Outcome:
 
 
 def _entered(board: Board, draft: Draft) -> Outcome:
-    step = draft.step
-    if step.kind == "send":
+    if draft.step.kind == "send":
         return board, Send(draft)
-    if step.kind == "ask" and step.ask["type"] == "token" and draft.entry.text.strip() == SIGN:
-        return board, Sign(step.ask)
+    try:
+        wished = wish(draft.step, draft.entry.text)
+    except typed.BadInput as error:
+        return replace(board, draft=replace(draft, note=str(error))), None
+    if wished is not None:
+        return board, Sign(wished)
     return replace(board, draft=draft.forward(), scroll=0), None
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ucan.did import agent_id_of, is_did, owner_of
+from ucan.jwt import parse as parse_token
 
 from . import plain, words
 
@@ -126,20 +127,9 @@ def ask_lines(view: View, number: int, ask: Mapping[str, Any], width: int = WIDT
 
 def offer_lines(view: View, offer: Mapping[str, Any], width: int = WIDTH) -> Iterator[Line]:
     """One offer in words, and exactly: ability, resource, until when, for whom."""
-    why = words.broad(offer)
-    if why is not None:
-        yield from _own(f"!! BROAD: {why}", width, "broad", _INDENT)
-    yield from _own(f"* {words.grant(offer, view.owner)}", width, "grant", _INDENT)
-    exact = [
-        ("ability", str(offer.get("can", ""))),
-        ("resource", words.resource(offer, view.owner)),
-        ("lasts", words.until(offer, view.now)),
-        ("for", str(view.record["from"])),
-    ]
-    if offer.get("nb"):
-        exact.append(("caveats", json.dumps(offer["nb"], ensure_ascii=True, sort_keys=True)))
-    for name, value in exact:
-        yield from _field(name, value, width, _INDENT + "    ")
+    yield from _capability(view, offer, "*", width)
+    yield from _field("lasts", words.until(offer, view.now), width, _INDENT + "    ")
+    yield from _field("for", str(view.record["from"]), width, _INDENT + "    ")
 
 
 def settled_words(settled: Settled, me: str) -> str:
@@ -218,16 +208,35 @@ def _tame(name: str) -> str:
 
 def _token_spec(view: View, spec: Mapping[str, Any], width: int) -> Iterator[Line]:
     yield from _own("It wants a token signed by your own key, for:", width, "venue", "  ")
-    for cap in spec.get("caps") or []:
-        why = words.broad(cap)
-        if why is not None:
-            yield from _own(f"!! BROAD: {why}", width, "broad", _INDENT)
-        yield from _own(f"* {words.grant(cap, view.owner)}", width, "grant", _INDENT)
-        yield from _field("ability", str(cap.get("can", "")), width, _INDENT + "    ")
-        yield from _field("resource", words.resource(cap, view.owner), width, _INDENT + "    ")
+    for number, cap in enumerate(spec.get("caps") or [], 1):
+        yield from _capability(view, cap, f"({number})", width)
     yield from _field("for", str(spec.get("audience") or view.record["from"]), width, _INDENT)
-    if spec.get("lifetime") is not None:
-        yield from _field("hint", f"{words.length(spec['lifetime'])}", width, _INDENT)
+    wanted = spec.get("lifetime")
+    lasts = f"{words.length(wanted or words.SIGNED)}, {'as it asks' if wanted else 'as it does not say'}"
+    yield from _field("lasts", f"{lasts}; you decide", width, _INDENT)
+
+
+def token_lines(view: View, text: str, width: int = WIDTH) -> Iterator[Line]:
+    """A token that is about to be handed over, as what it says: for whom, what, until when."""
+    token = parse_token(text)
+    for number, capability in enumerate(token.att, 1):
+        yield from _capability(view, capability.as_claim(), f"({number})", width)
+    yield from _field("signed by", token.iss, width, _INDENT)
+    yield from _field("for", token.aud, width, _INDENT)
+    yield from _field("lasts", words.until({"exp": token.exp}, view.now), width, _INDENT)
+
+
+def _capability(view: View, cap: Mapping[str, Any], mark: str, width: int) -> Iterator[Line]:
+    """A capability in words and exactly, with why it is broad, if it is."""
+    why = words.broad(cap)
+    if why is not None:
+        yield from _own(f"!! BROAD: {why}", width, "broad", _INDENT)
+    yield from _own(f"{mark} {words.grant(cap, view.owner)}", width, "grant", _INDENT)
+    exact = [("ability", str(cap.get("can", ""))), ("resource", words.resource(cap, view.owner))]
+    if cap.get("nb"):
+        exact.append(("caveats", json.dumps(cap["nb"], ensure_ascii=True, sort_keys=True)))
+    for name, value in exact:
+        yield from _field(name, value, width, _INDENT + "    ")
 
 
 def _verified(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from . import plain, typed
+from ucan.errors import UcanError
+from ucan.jwt import parse as parse_token
+
+from . import plain, typed, words
 
 Ask = Mapping[str, Any]
 YES, NO = "yes", "no"
-SIGN = "sign"
+_SIGN = "sign"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,15 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Wish:
+    """A token to be signed here: which capabilities, for how many seconds, and for whom the ask says."""
+
+    caps: Sequence[Mapping[str, Any]]
+    lifetime: int
+    audience: str | None
+
+
+@dataclass(frozen=True)
 class Draft:
     """What was typed so far, by step; the step that is being typed; and what was wrong with it, if so."""
 
@@ -92,6 +104,17 @@ class Draft:
                 if answer is not None:
                     found[str(ask["id"])] = answer
         return found
+
+    @property
+    def tokens(self) -> list[str]:
+        """The ids of the asks that were answered with a token."""
+        return [str(ask["id"]) for ask in self.asks if ask["type"] == "token" and ask["id"] in self.answers]
+
+    @property
+    def handed(self) -> str:
+        """What the answer hands over, in words: what it confers, and tokens."""
+        given = [(len(self.echoes), "grant"), (len(self.tokens), "token")]
+        return " and ".join(words.count(number, what) for number, what in given if number) or "nothing"
 
     @property
     def remarks(self) -> dict[str, str]:
@@ -179,7 +202,7 @@ def meant(ask: Ask, text: str) -> Any:
             chosen = [str(typed.answer({**ask, "type": "choice"}, part)) for part in parts]
             return list(dict.fromkeys(chosen))
         case "token":
-            return text.strip()
+            return _token(text.strip())
     return typed.answer(ask, text)
 
 
@@ -196,8 +219,28 @@ def hint(ask: Ask) -> str:
         case "text":
             return "type a text; Ctrl-J begins a new line"
         case "token":
-            return "type sign to sign what it wants with your own key, or paste a token"
+            return "type sign, or sign 12h, or sign 1 12h for the first alone; or paste a token"
     return "type the answer as JSON"
+
+
+def wish(step: Step, text: str) -> Wish | None:
+    """The token that `sign` wishes for, None where something else was typed. Raises BadInput.
+
+    Alone it is all that the ask wants, for as long as it hints or a week; numbers choose some of it, and a
+    length of time says otherwise for how long.
+    """
+    word, *rest = text.split() or [""]
+    if step.kind != "ask" or step.ask["type"] != "token" or word != _SIGN:
+        return None
+    spec = step.ask.get("token") or {}
+    caps, spans = spec.get("caps") or [], [words.seconds(part) for part in rest]
+    lives = [span for span in spans if span is not None]
+    numbers = [part for part, span in zip(rest, spans, strict=True) if span is None]
+    chosen = [number for number in range(1, len(caps) + 1) if not numbers or str(number) in numbers]
+    if len(lives) > 1 or not {str(number) for number in chosen} >= set(numbers):
+        raise typed.BadInput(f"type sign, numbers from 1 to {len(caps)} if not all, and one time such as 12h")
+    lifetime = lives[0] if lives else int(spec.get("lifetime") or words.SIGNED)
+    return Wish([caps[number - 1] for number in chosen], lifetime, spec.get("audience"))
 
 
 def _check(step: Step, text: str) -> None:
@@ -205,6 +248,14 @@ def _check(step: Step, text: str) -> None:
         meant(step.ask, text)
     elif step.kind == "offer" and text.strip() not in ("", YES, NO):
         raise typed.BadInput("type yes to confer it, or no")
+
+
+def _token(text: str) -> str:
+    try:
+        parse_token(text)
+    except UcanError as error:
+        raise typed.BadInput(f"this is no token: {error}") from None
+    return text
 
 
 def _by_number(ask: Ask, text: str) -> str:

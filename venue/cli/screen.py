@@ -126,13 +126,17 @@ def _step(view: card.View, draft: Draft, step: Step, width: int) -> Iterator[Lin
 def _summary(view: card.View, draft: Draft, width: int) -> Iterator[Line]:
     yield Line("")
     yield Line("This is your answer. Enter sends it; there is no taking it back.", "head")
-    for name, answer in draft.answers.items():
+    answers = draft.answers
+    for name in draft.tokens:
+        yield from _text(f"{name}: a token, which says:", width)
+        yield from card.token_lines(view, str(answers.pop(name)), width)
+    for name, answer in answers.items():
         said = {True: "yes", False: "no"}.get(answer) if isinstance(answer, bool) else None
         yield from _text(f"{name}: {said or answer}", width)
     for name, remark in {**draft.remarks, **({"": draft.comment} if draft.comment else {})}.items():
         yield from _text(f"remark{' on ' + name if name else ''}: {remark}", width)
     echoes = draft.echoes
-    yield Line(f"It confers {words.count(len(echoes), 'grant')}{':' if echoes else '.'}", "head")
+    yield Line(f"It confers {draft.handed}{':' if echoes else '.'}", "head")
     for offer in echoes:
         yield from card.offer_lines(view, offer, width)
 
@@ -166,9 +170,9 @@ def _label(step: Step) -> str:
 def _entry(entry: Entry, label: str, width: int) -> Iterator[Line]:
     yield Line(plain.short(label, width), "quiet")
     text = plain.block(entry.text[: entry.at]) + _CURSOR + plain.block(entry.text[entry.at :])
-    for number, part in enumerate(text.split("\n")):
-        for piece in plain.wrapped(part, width - 2):
-            yield Line(f"{'> ' if not number else '  '}{piece}", "title")
+    pieces = [piece for part in text.split("\n") for piece in plain.wrapped(part, width - 2)]
+    for number, piece in enumerate(pieces):
+        yield Line(f"{'  ' if number else '> '}{piece}", "title")
 
 
 def _kept(draft: Draft, width: int) -> Iterator[Line]:

@@ -12,26 +12,22 @@ from ucan.issue import issue
 from ucan.keys import Ed25519Signer
 
 from .connection import Usage
+from .draft import Wish
 
-_WEEK = 7 * 86_400
 
+def signed(record: Mapping[str, Any], wish: Wish, key: Ed25519PrivateKey, now: int) -> str:
+    """Exactly what is wished, for the audience that the ask names or the requester; `now` in milliseconds.
 
-def signed(record: Mapping[str, Any], ask: Mapping[str, Any], key: Ed25519PrivateKey, now: int) -> str:
-    """Exactly what the ask's spec says, for its audience or the requester, for as long as it hints or a week.
-
-    `now` is in epoch milliseconds. Raises Usage for a spec that cannot be signed.
+    Raises Usage for what cannot be signed.
     """
-    spec = ask.get("token") or {}
     signer = Ed25519Signer(key)
-    wanted = [
-        {name: cap[name] for name in ("with", "can", "nb") if name in cap} for cap in spec.get("caps") or []
-    ]
+    wanted = [{name: cap[name] for name in ("with", "can", "nb") if name in cap} for cap in wish.caps]
     try:
         return issue(
             signer,
-            audience=str(spec.get("audience") or record["from"]),
+            audience=str(wish.audience or record["from"]),
             capabilities=[parse(cap, signer.did) for cap in wanted],
-            expires=now // 1000 + int(spec.get("lifetime") or _WEEK),
+            expires=now // 1000 + wish.lifetime,
             now=now // 1000,
             nonce=secrets.token_hex(12),
         )

@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from ucan.did import did_key
+
 from ..client import Change, Refused, Settled, Unreachable, Venue, VenueError
 from . import board as boards
-from . import plain, screen, show, signing, words
+from . import plain, screen, show, signing
 from .board import Board, Effect
 from .connection import Connection, Usage, now
 from .desk import settlement, view
-from .draft import Draft
+from .draft import Draft, Wish
 from .terminal import Terminal, is_one
 
 _TICK = 5.0
@@ -104,28 +106,32 @@ class Watch:
                     record = self._record()
                     self._venue.reject(str(record["id"]), reason, digest=record["digest"])
                     self._after("Rejected")
-                case boards.Sign(ask):
-                    self._sign(ask)
+                case boards.Sign(wish):
+                    self._sign(wish)
                 case boards.Reload():
                     self._load()
 
     def _answer(self, draft: Draft) -> None:
-        record, echoes = self._record(), draft.echoes
+        record = self._record()
         self._venue.answer(
             str(record["id"]),
             draft.answers,
-            grants=echoes,
+            grants=draft.echoes,
             comments=draft.remarks or None,
             comment=draft.comment,
             digest=record["digest"],
         )
-        self._after(f"Answered, conferring {words.count(len(echoes), 'grant')}")
+        self._after(f"Answered, conferring {draft.handed}")
 
-    def _sign(self, ask: object) -> None:
+    def _sign(self, wish: Wish) -> None:
         key, draft = self._connection.key, self._board.draft
-        if key is None or draft is None or not isinstance(ask, dict):
-            raise Usage("only a key of your own can sign: paste a token that was signed elsewhere")
-        text = signing.signed(self._record(), ask, key, now())
+        if draft is None:
+            return
+        if key is None or did_key(key.public_key().public_bytes_raw()) != self._connection.me:
+            raise Usage(
+                "only whoever is their own key can sign here: paste a token that was signed elsewhere"
+            )
+        text = signing.signed(self._record(), wish, key, now())
         self._board = replace(self._board, draft=draft.answered(text))
 
     def _record(self) -> dict[str, Any]:

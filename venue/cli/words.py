@@ -25,6 +25,9 @@ _ABILITIES = {
 _PLACES = {"w": "workspace", "h": "inbox", "j": "jobs"}
 _LONGEST_DID = 24
 
+SIGNED = 7 * 86_400
+"""How long a token lives that a person signs, in seconds, if nobody says otherwise."""
+
 
 def seconds(text: str) -> int | None:
     """A length of time such as `30s`, `15m`, `12h` or `7d` in seconds, or None for anything else."""
