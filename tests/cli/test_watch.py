@@ -13,7 +13,7 @@ from tests.harness.actors import Actor
 from tests.harness.served import Served
 from ucan.jwt import read
 from ucan.verify import verify
-from venue.cli.keys import Decoder, Key
+from venue.cli.keys import Decoder, Key, of_console
 
 from .kit import Person
 from .screen import DOWN, ENTER, ESC, UP, Screen
@@ -357,3 +357,32 @@ def test_keys_are_the_same_however_they_are_cut(size: int) -> None:
     assert found == names
     assert decoder.feed(b"\x1b") == []
     assert decoder.flush() == [Key("escape")]
+
+
+CONSOLE: dict[str, tuple[list[str], list[Key]]] = {
+    "an arrow of the number pad": (["\x00H"], [Key("up")]),
+    "the other arrows": (["\xe0P"], [Key("down")]),
+    "held down": (["\xe0K", "\xe0K", "\xe0M"], [Key("left"), Key("left"), Key("right")]),
+    "other special keys": (
+        ["\xe0G", "\xe0O", "\xe0I", "\xe0Q", "\xe0S"],
+        [Key("home"), Key("end"), Key("pageup"), Key("pagedown"), Key("delete")],
+    ),
+    "one without a meaning": (["\x00;"], []),
+    "a letter": (["a"], [Key("char", "a")]),
+    "the letter that is a prefix": (["\xe0 "], [Key("paste", "\xe0 ")]),
+    "enter": (["\r"], [Key("enter")]),
+    "escape": (["\x1b"], [Key("escape")]),
+    "backspace": (["\x08"], [Key("backspace")]),
+    "a new line": (["\n"], [Key("newline")]),
+    "a character of two units": (["\ud83d", "\ude80"], [Key("char", "\U0001f680")]),
+    "half of one": (["\ud83d"], [Key("char", "\ufffd")]),
+    "pasted": (list("yes\r"), [Key("paste", "yes\r")]),
+    "an arrow and then a letter": (["\xe0H", "r"], [Key("up"), Key("char", "r")]),
+}
+
+
+@pytest.mark.parametrize("case", CONSOLE)
+def test_keys_of_a_windows_console(case: str) -> None:
+    """Characters in UTF-16, special keys in two parts, as `getwch` gives them; many at once are a paste."""
+    presses, keys = CONSOLE[case]
+    assert of_console(presses) == keys

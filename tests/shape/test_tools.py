@@ -13,6 +13,7 @@ TOOLS = {
     "ruff": ("ruff", "check", "."),
     "format": ("ruff", "format", "--check", "."),
     "mypy": ("mypy",),
+    "mypy for Windows": ("mypy", "--platform", "win32", "--cache-dir", ".mypy_cache/win32"),
     "layers": ("lint-imports",),
 }
 

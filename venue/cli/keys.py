@@ -1,7 +1,8 @@
-"""What a terminal sends, as keys. Pure: bytes in, keys out."""
+"""What a terminal or a console sends, as keys. Pure: bytes or characters in, keys out."""
 
 import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _NAMED = {
@@ -32,6 +33,11 @@ _NAMED = {
     "\x03": "quit",
     "\x1b": "escape",
 }
+_SCANNED = {"H": "up", "P": "down", "K": "left", "M": "right", "G": "home", "O": "end"}
+_SCANNED |= {"I": "pageup", "Q": "pagedown", "S": "delete"}
+_PREFIXES = "\x00\xe0"
+"""What a Windows console says before the code of a special key; the second is the letter à as well."""
+
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[A-Za-z])")
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
 _PASTE, _PASTED = "\x1b[200~", "\x1b[201~"
@@ -92,3 +98,19 @@ class Decoder:
         if name is not None:
             return Key(name), 1
         return (Key("char", text[0]) if text[0].isprintable() else None), 1
+
+
+def of_console(presses: Sequence[str]) -> list[Key]:
+    """The keys that a Windows console had ready: each a character, or a special key as a prefix and its code.
+
+    Characters that come together were pasted, for such a console says nothing of a paste: what was pasted
+    never enters anything. An à comes with the character after it.
+    """
+    named = [_SCANNED.get(press[1:]) if press[0] in _PREFIXES else None for press in presses]
+    plain = [one for one, name in zip(presses, named, strict=True) if name is None and one[0] != "\x00"]
+    text = "".join(plain).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if len(text) > 1:
+        return [Key("paste", text)]
+    decoder = Decoder()
+    typed = decoder.feed(text.encode()) or decoder.flush()
+    return [Key(name) for name in named if name is not None] + typed

@@ -6,7 +6,7 @@ import signal
 import sys
 from types import FrameType, TracebackType
 
-from .keys import Decoder, Key
+from .keys import Decoder, Key, of_console
 
 _PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 _ESCAPE_WAIT = 0.05
@@ -24,17 +24,16 @@ class Stopped(SystemExit):
 
 if sys.platform == "win32":
     import msvcrt
+    import threading
     import time
 
-    _WINDOWS = {"H": "up", "P": "down", "K": "left", "M": "right", "G": "home", "O": "end"}
-    _WINDOWS |= {"I": "pageup", "Q": "pagedown", "S": "delete"}
+    import typer
 
     class Terminal:
         """Keys from the console."""
 
         def __init__(self) -> None:
-            self._woken = False
-            self._decoder = Decoder()
+            self._woken = threading.Event()
 
         def __enter__(self) -> "Terminal":
             return self
@@ -44,25 +43,22 @@ if sys.platform == "win32":
 
         def wake(self) -> None:
             """Let `wait` return, from any thread."""
-            self._woken = True
+            self._woken.set()
 
         def wait(self, seconds: float) -> list[Key]:
             """The keys that were pressed, or none when the time is up or somebody woke us."""
             end = time.monotonic() + seconds
-            while time.monotonic() < end and not self._woken:
-                if msvcrt.kbhit():
-                    return self._pressed()
-                time.sleep(_POLL)
-            self._woken = False
-            return []
-
-        def _pressed(self) -> list[Key]:
-            character = msvcrt.getwch()
-            if character in "\x00\xe0":
-                name = _WINDOWS.get(msvcrt.getwch())
-                return [] if name is None else [Key(name)]
-            keys = self._decoder.feed(character.encode("utf-8", "replace"))
-            return keys or self._decoder.flush()
+            try:
+                while not msvcrt.kbhit():
+                    if self._woken.wait(_POLL) or time.monotonic() > end:
+                        self._woken.clear()
+                        return []
+                presses = [typer.getchar()]
+                while msvcrt.kbhit():
+                    presses.append(typer.getchar())
+            except (KeyboardInterrupt, EOFError):
+                return [Key("quit")]
+            return of_console(presses)
 
 else:
     import select
