@@ -14,7 +14,7 @@ TEXT = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")
 
 def test_every_command_exists() -> None:
     """Each `venue …` in the document answers --help, and so does each of its groups."""
-    known = {name for name, _ in _commands()}
+    known = {name for name, _ in commands()}
     named = {tuple(found.split()) for found in re.findall(r"`venue ((?:[a-z]+ ?){1,2})`", TEXT)}
     assert len(named) > 15
     assert named <= known, named - known
@@ -22,7 +22,7 @@ def test_every_command_exists() -> None:
 
 def test_every_command_has_help_and_the_same_connection() -> None:
     """A sentence for each; those that call a venue take the same four options and print JSON."""
-    for name, _ in _commands():
+    for name, _ in commands():
         shown = CliRunner().invoke(app, [*name, "--help"], env={"COLUMNS": "100", "TERM": "dumb"})
         assert shown.exit_code == 0, name
         if "--url" in shown.output:
@@ -36,7 +36,7 @@ def test_the_exit_statuses_are_those_of_the_code() -> None:
     assert table == {int(status): status.name.lower() for status in Status}
 
 
-def _commands() -> list[tuple[tuple[str, ...], object]]:
+def commands() -> list[tuple[tuple[str, ...], object]]:
     root = typer.main.get_command(app)
     found: list[tuple[tuple[str, ...], object]] = []
     for name, command in root.commands.items():  # type: ignore[attr-defined]

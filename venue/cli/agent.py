@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from . import plain, words
-from .connection import Connection, JsonOption, Usage, connected, now, print_json, say, write_secret
+from .connection import Connection, Usage, connected, now, say, write_secret
+from .output import JsonOption, print_json
 from .show import print_table
 
 app = typer.Typer(

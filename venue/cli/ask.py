@@ -10,7 +10,8 @@ import typer
 from ..client import Answered, Refused, Unreachable, Venue, VenueError
 from ..client.asked import outcome
 from . import form, plain, words
-from .connection import Connection, JsonOption, Usage, connected, failed, print_json, say, write_secret
+from .connection import Connection, Usage, connected, failed, say, write_secret
+from .output import JsonOption, print_json
 from .status import Status, code, of
 from .typed import BadInput
 

@@ -1,6 +1,5 @@
 """`venue audit`: check the chains and read them, on the data directory, without a server (D26)."""
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -8,7 +7,8 @@ import typer
 from ops import notary
 from ucan.did import public_key
 
-from .local import ConfigOption, DataOption, JsonOption, Local, print_json, with_venue
+from .local import ConfigOption, DataOption, Local, with_venue
+from .output import JsonOption, print_json
 
 app = typer.Typer(help="Check the audit chains, and read one.", no_args_is_help=True)
 
@@ -22,7 +22,7 @@ def verify(data: DataOption = None, config: ConfigOption = None, as_json: JsonOp
             lambda call: notary.verify_all(call.tx, public_key(f"did:key:{call.world.signer.kid}"))
         )
 
-    problems = with_venue(data, config, work)
+    problems = with_venue(data, config, work, as_json=as_json)
     if as_json:
         print_json({"ok": not problems, "problems": problems})
     else:
@@ -46,9 +46,9 @@ def tail(
         after = max(0, start["last"] - lines)
         return await venue.run("v/ops/audit/read", {"inbox": inbox, "after": after, "limit": lines})
 
-    page = with_venue(data, config, work)
+    page = with_venue(data, config, work, as_json=as_json)
     if as_json:
         print_json(page["items"])
         return
     for item in page["items"]:
-        typer.echo(json.dumps(item["says"], ensure_ascii=True))
+        print_json(item["says"], indent=None)

@@ -3,7 +3,6 @@
 import functools
 import getpass
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -22,7 +21,8 @@ from .. import keyfile
 from ..client import ClockSkew, NotAuthenticated, TooFast, Unreachable, Venue, VenueError, WrongVenue
 from ..client.identity import base_url
 from ..version import CLI_AGENT, VERSION
-from . import known, plain
+from . import known
+from .output import refusal
 from .status import Status, code, of
 
 PATIENCE = 10.0
@@ -49,7 +49,6 @@ AsOption = Annotated[
         "--as", help="DID of the agent or managed user that the key speaks for.", rich_help_panel=_GROUP
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 class Usage(Exception):
@@ -70,7 +69,7 @@ class Connection:
         self.me = ""
         self.key: Ed25519PrivateKey | None = None
 
-    def open(self, patience: float = PATIENCE) -> Venue:
+    def open(self, patience: float | None = None) -> Venue:
         """The venue. Its DID is what this address had before, or is remembered from now on.
 
         Raises Usage, VenueError, KeyFileError, KnownError.
@@ -87,7 +86,7 @@ class Connection:
             key=key,
             subject=self._subject,
             did=remembered,
-            patience=patience,
+            patience=PATIENCE if patience is None else patience,
             user_agent=f"{CLI_AGENT}/{VERSION}",
         )
         self._venue = venue
@@ -157,16 +156,7 @@ def failed(error: Exception, *, as_json: bool = False) -> typer.Exit:
     word = code(error) if isinstance(error, VenueError) else "refused"
     if isinstance(error, Usage):
         status, word = Status.USAGE, "usage"
-    if as_json:
-        typer.echo(json.dumps({"error": str(error), "code": word, "status": int(status)}), err=True)
-    else:
-        typer.echo(f"venue: {plain.line(error)}{_next_step(error)}", err=True)
-    return typer.Exit(status)
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON, in ASCII: whatever it holds, a terminal does nothing because of it."""
-    typer.echo(json.dumps(value, ensure_ascii=True, indent=2))
+    return refusal(str(error), word, status, as_json=as_json, do=_next_step(error))
 
 
 def say(text: str) -> None:

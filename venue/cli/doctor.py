@@ -18,8 +18,8 @@ from inbox.store.base import Transaction
 
 from .. import config, keyfile
 from . import plain, words
-from .connection import JsonOption, print_json
 from .local import ConfigOption, DataOption
+from .output import JsonOption, print_json, refusal
 from .status import Status
 
 _PACKAGES = ("ucan", "inbox", "ops", "venue")
@@ -46,8 +46,7 @@ def doctor(data: DataOption = None, file: ConfigOption = None, as_json: JsonOpti
     try:
         settings = config.load(file, data=data)
     except config.ConfigError as error:
-        typer.echo(f"venue doctor: {error}", err=True)
-        raise typer.Exit(Status.USAGE) from None
+        raise refusal(str(error), "usage", Status.USAGE, as_json=as_json, by="venue doctor") from None
     findings = [
         *_packages(),
         *_directory(settings.data),

@@ -1,5 +1,6 @@
 """`venue inbox`: see who asks for what, answer, reject; over HTTP, as the person whose inbox it is (D33)."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -7,10 +8,11 @@ import typer
 
 from ..client import Page, Settled, Venue
 from . import card, plain, typed, watch, words
-from .connection import Connection, JsonOption, Usage, connected, now, print_json, say
+from .connection import Connection, Usage, connected, now, say
 from .desk import listing, request_id, too_late, view
+from .output import JsonOption, print_json, refusal
 from .show import print_lines, print_table
-from .status import Status, of
+from .status import code, of
 
 app = typer.Typer(
     help="Your inbox: list, show, answer, reject, watch. Start with `venue inbox ls` or `venue inbox watch`.",
@@ -133,6 +135,7 @@ def answer(
         lambda: venue.answer(
             found, answers, grants=echoes, comments=comments or None, comment=comment, digest=shown
         ),
+        as_json=as_json,
     )
     if as_json:
         print_json({"id": found, "status": "answered", "answers": answers, "grants": echoes})
@@ -156,7 +159,7 @@ def reject(
     """
     venue, found = connection.open(), request_id(request)
     shown = digest or venue.record(found).digest
-    _settle(connection, found, lambda: venue.reject(found, reason, digest=shown))
+    _settle(connection, found, lambda: venue.reject(found, reason, digest=shown), as_json=as_json)
     if as_json:
         print_json({"id": found, "status": "rejected", "reason": reason})
     else:
@@ -173,15 +176,14 @@ def watch_inbox(connection: Connection) -> None:
     watch.run(connection)
 
 
-def _settle(connection: Connection, request: str, act: Any) -> None:
+def _settle(connection: Connection, request: str, act: Callable[[], None], *, as_json: bool) -> None:
     """Answer or reject; when it was settled before, say by whom and end with the status of that."""
     try:
         act()
     except Settled as error:
         venue: Venue = connection.open()
-        say(f"venue: {too_late(error, venue, request, connection.me)}.")
-        status = of(error)
-        raise typer.Exit(Status.REFUSED if status is Status.DONE else status) from None
+        said = too_late(error, venue, request, connection.me)
+        raise refusal(f"{said}.", code(error), of(error), as_json=as_json) from None
 
 
 def _tell_conferred(me: str, echoes: list[dict[str, Any]], triggered: list[tuple[str, typed.Offer]]) -> None:

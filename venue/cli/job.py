@@ -1,6 +1,5 @@
 """`venue job`: what was asked, from the side of whoever asked (D33)."""
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -8,8 +7,10 @@ import typer
 from ..client import Venue
 from . import plain, words
 from .ask import SaveOption, finish, value
-from .connection import Connection, JsonOption, connected, print_json
+from .connection import Connection, connected, say
 from .desk import request_id
+from .output import JsonOption, print_json
+from .status import Status
 
 app = typer.Typer(help="Follow up what you asked: show, wait, cancel.", no_args_is_help=True)
 
@@ -64,13 +65,15 @@ def cancel(
     venue, found = connection.open(), request_id(job)
     venue.cancel(found, reason)
     status = str(venue.job(found)["status"])
+    withdrawn = status == "CANCELLED"
     if as_json:
         print_json({"id": found, "status": status})
-    elif status == "CANCELLED":
+    elif withdrawn:
         typer.echo(f"Withdrawn {found}.")
     else:
-        typer.echo(f"{found} was finished before: {status}.", file=sys.stderr)
-        raise typer.Exit(1)
+        say(f"{found} was finished before: {status}.")
+    if not withdrawn:
+        raise typer.Exit(Status.REFUSED)
 
 
 def asks_of(venue: Venue, job: str) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ucan.did import did_key
 
 from .. import keyfile
+from .output import JsonOption, print_json, refusal
+from .status import Status
 
 app = typer.Typer(help="Make a key, or show the DID of one.", no_args_is_help=True)
 
@@ -22,25 +24,33 @@ def new(
     no_passphrase: Annotated[
         bool, typer.Option(help="Leave the key unencrypted: for agents, not for people.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make an Ed25519 key and print its DID. It asks for a passphrase, or takes it from VENUE_PASSPHRASE."""
+    if file.exists():
+        raise _refused(
+            keyfile.KeyFileError(f"{file} exists already, and a key is never overwritten"), as_json
+        )
     passphrase = None if no_passphrase else _new_passphrase()
     key = Ed25519PrivateKey.generate()
     try:
         keyfile.write(file, key, passphrase)
     except keyfile.KeyFileError as error:
-        raise _refused(error) from None
-    typer.echo(did_key(key.public_key().public_bytes_raw()))
+        raise _refused(error, as_json) from None
+    _print_did(file, key, as_json)
 
 
 @app.command()
-def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
+def show(
+    file: Annotated[Path, typer.Argument(help="A key file.")],
+    as_json: JsonOption = False,
+) -> None:
     """Print the DID of a key file."""
     try:
         key = opened(file)
     except keyfile.KeyFileError as error:
-        raise _refused(error) from None
-    typer.echo(did_key(key.public_key().public_bytes_raw()))
+        raise _refused(error, as_json) from None
+    _print_did(file, key, as_json)
 
 
 def opened(file: Path) -> Ed25519PrivateKey:
@@ -63,6 +73,13 @@ def _new_passphrase() -> bytes:
     return str(given).encode()
 
 
-def _refused(error: Exception) -> typer.Exit:
-    typer.echo(f"venue key: {error}", err=True)
-    return typer.Exit(1)
+def _print_did(file: Path, key: Ed25519PrivateKey, as_json: bool) -> None:
+    did = did_key(key.public_key().public_bytes_raw())
+    if as_json:
+        print_json({"did": did, "file": str(file)})
+    else:
+        typer.echo(did)
+
+
+def _refused(error: Exception, as_json: bool) -> typer.Exit:
+    return refusal(str(error), "refused", Status.REFUSED, as_json=as_json, by="venue key")

@@ -1,7 +1,6 @@
 """The venue on disk, as its operator sees it: whoever can read the data directory (D5)."""
 
 import asyncio
-import json
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -22,12 +21,15 @@ from ucan.keys import Ed25519Signer
 
 from .. import config, keyfile
 from ..didweb import DidWeb, fetch_public
+from . import output
+from .status import Status
 
 T = TypeVar("T")
 
 DataOption = Annotated[Path | None, typer.Option(help="Directory of the database and the venue's key.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonOption = output.JsonOption
+print_json = output.print_json
 
 
 class Local:
@@ -54,15 +56,17 @@ class Local:
         return await self._db.write(unit)
 
 
-def with_venue(data: Path | None, file: Path | None, work: Callable[[Local], Awaitable[T]]) -> T:
+def with_venue(
+    data: Path | None, file: Path | None, work: Callable[[Local], Awaitable[T]], *, as_json: bool = False
+) -> T:
     """Open the data directory, do something as the operator, close it; a refusal ends the command with status
     1.
     """
     try:
         return asyncio.run(_opened(config.load(file, data=data, insecure_http=True), work))
     except (OpsError, InboxError, config.ConfigError, keyfile.KeyFileError, OSError) as error:
-        typer.echo(f"venue: {error}", err=True)
-        raise typer.Exit(1) from None
+        code = str(getattr(error, "code", "refused"))
+        raise output.refusal(str(error), code, Status.REFUSED, as_json=as_json) from None
 
 
 def signer_of(data: Path | None, file: Path | None) -> Ed25519Signer:
@@ -71,11 +75,6 @@ def signer_of(data: Path | None, file: Path | None) -> Ed25519Signer:
 
     settings = config.load(file, data=data, insecure_http=True)
     return signer_for(settings, keyfile.read(settings.data / keyfile.VENUE_KEY, None).private_bytes_raw())
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON, one document."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 async def _opened(settings: config.Settings, work: Callable[[Local], Awaitable[T]]) -> T:

@@ -1,6 +1,5 @@
 """`venue serve`: one process on one SQLite file (D29, D32)."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import config, keyfile, log
+from .output import print_json
 
 
 def serve(
@@ -43,7 +43,10 @@ def serve(
         def ready(open_port: int) -> None:
             url = settings.public_url or f"http://{_bracketed(settings.host)}:{open_port}"
             said = {"url": url, "port": open_port, "did": signer.did}
-            typer.echo(json.dumps(said) if as_json else f"Venue {signer.did} is ready at {url}")
+            if as_json:
+                print_json(said, indent=None)
+            else:
+                typer.echo(f"Venue {signer.did} is ready at {url}")
             sys.stdout.flush()
 
         started = server.serve(settings, app, ready)

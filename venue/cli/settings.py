@@ -7,8 +7,8 @@ from urllib.parse import urlsplit, urlunsplit
 import typer
 
 from .. import config
-from .connection import JsonOption, print_json
 from .local import ConfigOption, DataOption
+from .output import JsonOption, print_json, refusal
 from .status import Status
 
 _SECRET = re.compile(r"secret|password|passphrase|token|credential|private", re.IGNORECASE)
@@ -23,8 +23,7 @@ def show(data: DataOption = None, file: ConfigOption = None, as_json: JsonOption
     try:
         settings = config.load(file, data=data)
     except config.ConfigError as error:
-        typer.echo(f"venue config: {error}", err=True)
-        raise typer.Exit(Status.USAGE) from None
+        raise refusal(str(error), "usage", Status.USAGE, as_json=as_json, by="venue config") from None
     found = masked(settings.model_dump(mode="json"))
     if as_json:
         print_json(found)
