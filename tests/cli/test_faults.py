@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from inbox.clock import system_clock
+from tests.harness.proxy import Proxy, drop_answer, refuse, stall
 from tests.harness.served import Served
 from venue.cli import app, connection
 from venue.cli.settings import masked
@@ -34,6 +35,42 @@ def test_nobody_there(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
         port = taken.getsockname()[1]
     done = ada.call("inbox", "ls", "--url", f"http://127.0.0.1:{port}", "--json")
     assert (done.status, json.loads(done.err)["code"]) == (3, "unreachable")
+
+
+@pytest.mark.parametrize("words", [("ask", "T"), ("inbox", "ls"), ("job", "show", "0" * 32)])
+def test_what_is_no_address(ada: Person, words: tuple[str, ...]) -> None:
+    """Status 2, with one that would do; nothing was sent."""
+    for address in ("nonsense", "ftp://venue.example", "http://me:secret@venue.example"):
+        done = ada.call(*words, "--url", address, "--json")
+        assert (done.out, done.status, json.loads(done.err)["code"]) == ("", 2, "bad_settings")
+
+
+def test_an_address_at_which_something_else_answers(served: Served, ada: Person) -> None:
+    """Another path of the right server too; the message doubts the address."""
+    done = ada.call("inbox", "ls", "--url", f"{served.url}/elsewhere", "--json")
+    said = json.loads(done.err)
+    assert (done.status, said["code"]) == (1, "not_a_venue")
+    assert "Is the address right?" in said["error"]
+
+
+def test_a_venue_that_fails_or_is_slow(served: Served, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Status 3, told apart by their codes, and how to ask again so that nothing is asked twice."""
+    monkeypatch.setattr("venue.cli.ask._PATIENCE", 0.5)
+    for fault, code in ((refuse(500), "unknown"), (refuse(502), "unknown"), (drop_answer, "unreachable")):
+        with Proxy(served.url) as proxy:
+            proxy.inject("POST /api/v1/invoke", fault, float("inf"))
+            done = ada.call("ask", "Once?", "--no-wait", "--url", proxy.url, "--once", code, "--json")
+        assert (done.status, json.loads(done.err.splitlines()[-1])["code"]) == (3, code)
+        assert f"try again with: --once {code}" in done.err
+    ada.call("ask", "Once?", "--no-wait", "--once", "unreachable").ok()
+    assert ada.actor.run("v/ops/hitl/list", {}).ok()["count"] == 1
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    with Proxy(served.url) as proxy:
+        proxy.inject("POST /api/v1/run", stall(3), float("inf"))
+        done = ada.call("inbox", "ls", "--url", proxy.url, "--json")
+        assert (done.status, json.loads(done.err)["code"]) == (3, "no_answer")
+        proxy.inject("GET /api/v1/values", refuse(503), float("inf"))
+        assert "its operator finds why" in ada.call("inbox", "show", "0" * 32, "--url", proxy.url).err
 
 
 def test_a_server_that_restarts_while_one_waits(own: Served, tmp_path: Path) -> None:
@@ -91,6 +128,7 @@ def test_a_clock_that_is_wrong(served: Served, ada: Person, monkeypatch: pytest.
     done = ada.call("inbox", "ls")
     assert done.status == 1
     assert "seconds behind the venue's: set it" in done.err
+    assert json.loads(ada.call("inbox", "ls", "--json").err)["code"] == "clock_skew"
 
 
 def test_too_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..client import Answered, Refused, Unreachable, Venue, VenueError
+from ..client import Answered, Refused, Unreachable, Venue, VenueError, VenueFault
 from ..client.asked import outcome
 from . import form, plain, words
 from .connection import Connection, Usage, connected, failed, say, write_secret
@@ -196,7 +196,7 @@ def _posted(venue: Venue, title: str, asks: list[dict[str, Any]], more: dict[str
     """Post the question under a key, so that it is asked once, however often the connection drops."""
     try:
         return venue.ask(title, asks, key=key, wait=False, **more).id
-    except (Unreachable, KeyboardInterrupt):
+    except (Unreachable, VenueFault, KeyboardInterrupt):
         say(f"venue: perhaps it was asked. So that it is not asked twice, try again with: --once {key}")
         raise
 

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,16 @@ from ucan.errors import UcanError
 from ucan.jwt import read as read_token
 
 from .. import keyfile
-from ..client import ClockSkew, NotAuthenticated, TooFast, Unreachable, Venue, VenueError, WrongVenue
+from ..client import (
+    ClockSkew,
+    NotAuthenticated,
+    TooFast,
+    Unreachable,
+    Venue,
+    VenueError,
+    VenueFault,
+    WrongVenue,
+)
 from ..client.identity import base_url
 from ..version import CLI_AGENT, VERSION
 from . import known
@@ -131,16 +141,15 @@ def connected(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        connection = Connection(**{name: given.pop(name) for name in options})
+        who = {name: given.pop(name) for name in options}
         with_json = bool(given.get("as_json"))
         try:
-            command(connection, **given)
+            with closing(Connection(**who)) as connection:
+                command(connection, **given)
         except KeyboardInterrupt:
             raise typer.Exit(Status.INTERRUPTED) from None
         except (VenueError, Usage, keyfile.KeyFileError, known.KnownError) as error:
             raise failed(error, as_json=with_json) from None
-        finally:
-            connection.close()
 
     del run.__wrapped__
     own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
@@ -226,4 +235,8 @@ def _next_step(error: Exception) -> str:
             return "\nNothing has happened. Try again in a while."
         case Unreachable():
             return "\nSee --url and `venue doctor`, and try again: nothing is asked twice."
+        case VenueFault():
+            return (
+                "\nIt failed, or something before it did; its operator finds why in its log. Try again later."
+            )
     return ""

@@ -2,7 +2,22 @@
 
 from enum import IntEnum
 
-from ..client import AskCancelled, AskExpired, AskRejected, Settled, Unreachable, VenueError
+from ..client import (
+    AskCancelled,
+    AskExpired,
+    AskRejected,
+    BadForm,
+    BadSettings,
+    ClockSkew,
+    NoAnswer,
+    NotAVenue,
+    Refused,
+    Settled,
+    Unreachable,
+    VenueError,
+    VenueFault,
+    WrongVenue,
+)
 
 
 class Status(IntEnum):
@@ -19,8 +34,10 @@ class Status(IntEnum):
 
 def of(error: VenueError) -> Status:
     """The status that an error ends a command with."""
-    if isinstance(error, Unreachable):
+    if isinstance(error, Unreachable | VenueFault):
         return Status.UNREACHABLE
+    if isinstance(error, BadSettings | BadForm):
+        return Status.USAGE
     if isinstance(error, AskExpired) or (isinstance(error, Settled) and error.how == "expired"):
         return Status.EXPIRED
     if isinstance(error, AskCancelled) or (isinstance(error, Settled) and error.how == "cancelled"):
@@ -30,14 +47,20 @@ def of(error: VenueError) -> Status:
 
 def code(error: VenueError) -> str:
     """A stable word for an error: the venue's own code, or the kind of error."""
-    if isinstance(error, AskRejected):
-        return "rejected"
-    return str(getattr(error, "code", None) or _WORDS.get(type(error).__name__, "failed"))
+    if isinstance(error, Refused) and not isinstance(error, ClockSkew):
+        return error.code
+    return _WORDS.get(type(error), "failed")
 
 
-_WORDS = {
-    "AskExpired": "expired",
-    "AskCancelled": "cancelled",
-    "Unreachable": "unreachable",
-    "WrongVenue": "wrong_venue",
+_WORDS: dict[type[VenueError], str] = {
+    AskRejected: "rejected",
+    AskExpired: "expired",
+    AskCancelled: "cancelled",
+    BadForm: "bad_form",
+    BadSettings: "bad_settings",
+    ClockSkew: "clock_skew",
+    NoAnswer: "no_answer",
+    NotAVenue: "not_a_venue",
+    Unreachable: "unreachable",
+    WrongVenue: "wrong_venue",
 }

@@ -80,7 +80,12 @@ class Http:
     async def did(self) -> str:
         """The venue's DID. Raises WrongVenue when another was expected, NotAVenue for something else."""
         if self._did is None:
-            said = await self._patiently("GET", "status", signed=False)
+            try:
+                said = await self._patiently("GET", "status", signed=False)
+            except Refused as error:
+                if error.status != 404:
+                    raise
+                raise self._not_a_venue() from None
             found = said.get("did") if isinstance(said, dict) else None
             if not isinstance(found, str) or not is_did(found):
                 raise self._not_a_venue()
