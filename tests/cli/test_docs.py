@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -28,6 +29,23 @@ def test_every_command_has_help_and_the_same_connection() -> None:
         if "--url" in shown.output:
             assert all(option in shown.output for option in ("--key", "--token-file", "--as")), name
             assert "--json" in shown.output or name == ("inbox", "watch"), name
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("venue ", {"ask", "inbox", "serve"}),
+        ("venue inbox ", {"ls", "show", "answer", "reject", "watch"}),
+        ("venue inbox ls --status ", {"open", "any"}),
+        ("venue ask --t", {"--to", "--text", "--timeout", "--token-file"}),
+    ],
+)
+def test_a_shell_completes(typed: str, offered: set[str]) -> None:
+    """What the completion that `--install-completion` writes asks for, as bash asks."""
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
+    said = {"_VENUE_COMPLETE": "complete_bash", **words}
+    done = CliRunner().invoke(app, [], prog_name="venue", env=said)
+    assert offered <= set(done.stdout.split())
 
 
 def test_the_exit_statuses_are_those_of_the_code() -> None:

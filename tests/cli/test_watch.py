@@ -13,7 +13,10 @@ from tests.harness.actors import Actor
 from tests.harness.served import Served
 from ucan.jwt import read
 from ucan.verify import verify
+from venue.cli import board as boards
 from venue.cli.keys import Decoder, Key, of_console
+from venue.cli.screen import lines
+from venue.client import Summary
 
 from .kit import Person
 from .screen import DOWN, ENTER, ESC, UP, Screen
@@ -242,6 +245,16 @@ def test_the_list_is_live_and_what_is_chosen_stays_chosen(served: Served, ada: P
     assert ada.actor.record(second)["status"] == "open"
 
 
+def test_what_is_not_listed_is_said_to_be_there() -> None:
+    """A list is loaded up to a thousand; the head says that there are more."""
+    item = Summary.model_validate(
+        {"id": "0" * 32, "from": "did:key:zA", "title": "T", "status": "open", "created": 0}
+    )
+    for count, said in ((1, "· 1 open · "), (3, "· 3 open, the oldest 1 are shown · ")):
+        board = boards.listed(boards.Board("did:key:zB"), (item,), count, 0)
+        assert said in lines(board, 80, 24, 0)[0].text
+
+
 def test_esc_keeps_what_was_typed(ada: Person, asked: str) -> None:
     """Back to the card and in again: the same step, the same text; and a step back brings its text."""
     with Screen(ada, "inbox", "watch") as screen:
@@ -276,7 +289,7 @@ def test_resize_and_hostile_text(ada: Person) -> None:
         assert "\u202e" not in screen.raw
 
 
-@pytest.mark.parametrize("how", ["q", "\x03", "SIGTERM", "SIGHUP", "revoked"])
+@pytest.mark.parametrize("how", ["q", "\x03", "SIGINT", "SIGTERM", "SIGHUP", "revoked"])
 def test_the_terminal_is_restored_on_every_exit(
     served: Served, ada: Person, tmp_path: Path, how: str
 ) -> None:

@@ -51,9 +51,9 @@ def _window(lines: list[Line], start: int, space: int) -> list[Line]:
 
 def _head(board: Board, width: int) -> Line:
     link = "live" if board.live else "NOT CONNECTED, what is shown may be old"
-    text = (
-        f"venue inbox · {board.count} open · {link}" if board.loaded is not None else f"venue inbox · {link}"
-    )
+    shown = len(board.items)
+    more = f", the oldest {shown} are shown" if board.count > shown else ""
+    text = f"venue inbox · {f'{board.count} open{more} · ' if board.loaded is not None else ''}{link}"
     if board.loaded is None and not board.error:
         text = "venue inbox · connecting"
     return Line(plain.padded(text, width), "head")
