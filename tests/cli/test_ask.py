@@ -72,6 +72,45 @@ def test_a_conferred_token_goes_where_it_is_told(ada: Person, helper: Person) ->
     assert helper.call(*words).status == 2
 
 
+def test_a_signed_token_goes_where_it_is_told(ada: Person, helper: Person) -> None:
+    """The same for a token ask: into the file, and never on the screen."""
+    spec = {"caps": [{"with": "w/x", "can": "crud/read"}]}
+    ask = json.dumps({"id": "key", "type": "token", "prompt": "Sign", "required": True, "token": spec})
+    issue = (
+        "--key",
+        ada.environ["VENUE_KEY"],
+        "--to",
+        f"{ada.did}:g:helper",
+        "--with",
+        "w/x",
+        "--can",
+        "crud/read",
+    )
+    token = ada.call("token", "issue", *issue).ok().out.strip()
+    file = helper.home / "signed.jwt"
+    running = helper.start("ask", "Sign?", "--ask", ask, "--save-token", str(file))
+    ada.call("inbox", "answer", open_request(ada, running, "Sign?"), "--set", f"key={token}").ok()
+    done = running.done().ok()
+    assert (file.read_text(), file.stat().st_mode & 0o777) == (f"{token}\n", 0o600)
+    assert f"A token was signed for key; it is in {file}." in done.err
+    assert "eyJ" not in done.out + done.err
+    request = ada.actor.run("v/ops/hitl/list", {"status": "answered"}).ok()["items"][0]["id"]
+    assert helper.call("job", "wait", request, "--save-token", str(file)).status == 2
+    again = helper.home / "again.jwt"
+    helper.call("job", "wait", request, "--save-token", str(again)).ok()
+    assert again.read_text() == file.read_text()
+
+
+def test_an_agent_that_is_revoked_while_it_waits(ada: Person, helper: Person) -> None:
+    """Status 1, and nothing is said to stand that does not."""
+    running = helper.start("ask", "Revoked?")
+    request = open_request(ada, running, "Revoked?")
+    ada.call("agent", "revoke", "helper").ok()
+    done = running.done()
+    assert (done.status, "what a revoked agent asked is withdrawn" in done.err) == (1, True)
+    assert ada.actor.record(request)["status"] == "cancelled"
+
+
 def test_rejected_expired_withdrawn(ada: Person, helper: Person) -> None:
     """1 with the reason on standard error, 4, 5; and as JSON."""
     done = settled(ada, helper.start("ask", "A"), "A", "reject", comment="not today")
@@ -125,6 +164,7 @@ USAGE = {
     "no JSON": (["--ask", "{"], "--ask: one ask as JSON"),
     "no length of time": (["--timeout", "soon"], "--timeout: such as"),
     "no such file": (["--description", "@nowhere"], "--description @nowhere: No such file"),
+    "a token kept nowhere": (["--save-token", "no/such/place.jwt"], "nothing can be written into no/such"),
     "two credentials": (["--key", "k", "--token-file", "t"], "--key or --token-file, not both"),
 }
 

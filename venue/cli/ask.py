@@ -1,5 +1,6 @@
 """`venue ask`: ask a person from a shell script, and act on the answer by the exit status (D33)."""
 
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..client import Answered, Refused, Unreachable, Venue, VenueError, VenueFault
+from ..client import Answered, NotAuthenticated, Refused, Unreachable, Venue, VenueError, VenueFault
 from ..client.asked import outcome
 from . import form, plain, words
 from .connection import Connection, Usage, connected, failed, say, write_secret
@@ -49,7 +50,7 @@ _ONCE = Annotated[
 ]
 SaveOption = Annotated[
     Path | None,
-    typer.Option("--save-token", metavar="FILE", help="Keep the token that was conferred, mode 0600."),
+    typer.Option("--save-token", metavar="FILE", help="Keep the tokens that come, one a line, mode 0600."),
 ]
 
 
@@ -85,7 +86,7 @@ def ask(
 
     venue ask "May I read the reports?" --grant w/reports/:crud/read:1h --save-token reports.jwt
     """
-    _check_new(save_token)
+    check_new(save_token)
     try:
         asks = form.asks(title, approve, text or (), choice or (), checkboxes or (), raw or (), grant or ())
     except BadInput as error:
@@ -118,7 +119,12 @@ def finish(
     except VenueError as error:
         status = of(error)
         if isinstance(error, Refused) or status is Status.UNREACHABLE:
-            say(f"venue: the question stands; wait for it again with: venue job wait {request}")
+            stands = (
+                "what a revoked agent asked is withdrawn; if it"
+                if isinstance(error, NotAuthenticated)
+                else "it"
+            )
+            say(f"venue: {stands} stands, wait for it again with: venue job wait {request}")
             raise failed(error, as_json=as_json) from None
         if as_json:
             reason = getattr(error, "reason", None)
@@ -127,8 +133,9 @@ def finish(
         say(f"venue: {_came(error, status)}")
         raise typer.Exit(status) from None
     no = refused(asks, answered.answers)
-    if save_token is not None and answered.token is not None:
-        write_secret(save_token, answered.token)
+    tokens = [token for token in (answered.token, *answered.tokens.values()) if token is not None]
+    if save_token is not None and tokens:
+        write_secret(save_token, "\n".join(tokens))
     if as_json:
         print_json({**answered.model_dump(exclude_unset=True), "status": int(no)})
     else:
@@ -136,6 +143,14 @@ def finish(
         _tell(answered, save_token)
     if no:
         raise typer.Exit(Status.REFUSED)
+
+
+def check_new(file: Path | None) -> None:
+    """See before anything is asked that a token can be kept there. Raises Usage."""
+    if file is not None and file.exists():
+        raise Usage(f"{file} exists already, and is not overwritten")
+    if file is not None and not os.access(file.parent, os.W_OK):
+        raise Usage(f"{file}: nothing can be written into {file.parent}")
 
 
 def refused(asks: list[dict[str, Any]], answers: dict[str, Any]) -> bool:
@@ -169,9 +184,11 @@ def _tell(answered: Answered, saved: Path | None) -> None:
         say(f"Remark: {plain.line(answered.comment)}")
     for name, remark in answered.comments.items():
         say(f"Remark on {plain.line(name)}: {plain.line(remark)}")
+    where = "keep it with --save-token or --json" if saved is None else f"it is in {saved}"
     if answered.token is not None:
-        where = "keep it with --save-token or --json" if saved is None else f"it is in {saved}"
         say(f"A token over {words.count(len(answered.grants), 'grant')} was conferred; {where}.")
+    for name in answered.tokens:
+        say(f"A token was signed for {plain.line(name)}; {where}.")
 
 
 def _came(error: VenueError, status: Status) -> str:
@@ -206,8 +223,3 @@ def _seconds(timeout: str | None) -> int | None:
     if timeout is not None and seconds is None:
         raise Usage("--timeout: such as 30m, 12h or 7d")
     return seconds
-
-
-def _check_new(file: Path | None) -> None:
-    if file is not None and file.exists():
-        raise Usage(f"{file} exists already, and is not overwritten")

@@ -6,7 +6,7 @@ import typer
 
 from ..client import Venue
 from . import plain, words
-from .ask import SaveOption, finish, value
+from .ask import SaveOption, check_new, finish, value
 from .connection import Connection, connected, say
 from .desk import request_id
 from .output import JsonOption, print_json
@@ -49,6 +49,7 @@ def wait(
 
     Example: id=$(venue ask "Ship?" --no-wait); …; venue job wait "$id" && ./ship.sh
     """
+    check_new(save_token)
     venue, found = connection.open(60.0), request_id(job)
     finish(venue, found, asks_of(venue, found), save_token=save_token, as_json=as_json)
 
