@@ -1,6 +1,7 @@
 """The script `venue`, and `python -m venue` where no script is on the path."""
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -21,10 +22,14 @@ def main() -> None:
 
     if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a pipe need not know every letter
     try:
         app()
     except KeyboardInterrupt:
         _leave()
+    except OSError as error:
+        sys.exit(f"venue: {error}")
     except SystemExit as ended:
         if ended.code == _INTERRUPTED:
             _leave()

@@ -3,6 +3,8 @@
 import json
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -71,6 +73,18 @@ def test_a_venue_that_fails_or_is_slow(served: Served, ada: Person, monkeypatch:
         assert (done.status, json.loads(done.err)["code"]) == (3, "no_answer")
         proxy.inject("GET /api/v1/values", refuse(503), float("inf"))
         assert "its operator finds why" in ada.call("inbox", "show", "0" * 32, "--url", proxy.url).err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no full disk to be had elsewhere")
+def test_an_output_that_takes_no_letters_or_nothing(ada: Person) -> None:
+    """Letters that a pipe does not know come as escapes; a full disk is told in a line, with status 1."""
+    request = ada.actor.ask(title="日本")
+    done = ada.run("inbox", "show", request, environ={"PYTHONIOENCODING": "ascii"}).ok()
+    assert "\\u65e5\\u672c" in done.out
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "venue", "inbox", "show", request]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=ada.environment(), text=True)
+    assert (ended.returncode, ended.stderr) == (1, "venue: [Errno 28] No space left on device\n")
 
 
 def test_a_server_that_restarts_while_one_waits(own: Served, tmp_path: Path) -> None:
