@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 from typer.testing import CliRunner
 
 from tests.harness.actors import Actor
 from tests.harness.served import ROOT, Served
 from ucan.keys import Ed25519Signer
-from venue import keyfile
 from venue.cli import app
 
 PASSPHRASE = "correct horse"
+QUICK = BestAvailableEncryption(PASSPHRASE.encode())
+"""As other programs encrypt: a guess costs less, and so does each of the many commands of these tests."""
+
 _PATIENCE = 60.0
 
 
@@ -52,7 +55,7 @@ class Person:
         self.environ = {"VENUE_URL": served.url}
         if token is None:
             file = home / f"{self.did[-8:]}.pem"
-            keyfile.write(file, key, PASSPHRASE.encode())
+            file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, QUICK))
             self.environ |= {"VENUE_KEY": str(file), "VENUE_PASSPHRASE": PASSPHRASE}
         else:
             self.environ |= {"VENUE_TOKEN": token}

@@ -14,7 +14,7 @@ from .kit import Done, Person
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process there")
 
-SOON = 2.0
+SOON = 4.0
 ENDS = (130, -signal.SIGINT)
 """The same to a shell: the second is that of a process which the signal ended while it was loading."""
 

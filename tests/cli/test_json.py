@@ -75,10 +75,19 @@ PLAYS: dict[str, Play] = {
     "job wait": lambda s: s.helper.call("job", "wait", s.answered(), "--json"),
     "key new": lambda s: s.ada.call("key", "new", str(s.ada.home / "日本\u202e.pem"), "--json"),
     "key show": lambda s: s.ada.call("key", "show", str(s.ada.environ["VENUE_KEY"]), "--json"),
+    "token inspect": lambda s: s.ada.call("token", "inspect", s.token(), "--json"),
+    "token issue": lambda s: s.ada.call(
+        *("token", "issue", "--key", str(s.ada.environ["VENUE_KEY"]), "--to", s.helper.did),
+        *("--with", "w/x", "--can", "crud/read", "--json"),
+    ),
+    "token operator": lambda s: s.ada.call("token", "operator", *s.data, "--json"),
     "token revoke": lambda s: s.ada.call("token", "revoke", s.token(), "--json"),
     "token verify": lambda s: s.ada.call("token", "verify", s.token(), "--json"),
     "user add": lambda s: s.ada.call("user", "add", s.ada.did, *s.data, "--json"),
     "user keys": lambda s: s.ada.call("user", "keys", s.managed(), *s.data, "--json"),
+    "user link": lambda s: s.ada.call("user", "link", s.managed(), *s.data, "--json"),
+    "user signin": lambda s: s.ada.call("user", "signin", s.managed(), *s.data, "--json"),
+    "user signout": lambda s: s.ada.call("user", "signout", s.managed(), *s.data, "--json"),
     "user ls": lambda s: s.ada.call("user", "ls", *s.data, "--json"),
 }
 
@@ -101,11 +110,17 @@ KEYS = {
     "job wait": "id outcome answers comment grants token status",
     "key new": "did file",
     "key show": "did file",
+    "token inspect": "hash header claims",
+    "token issue": "token hash",
+    "token operator": "token exp",
     "token revoke": "revoked",
     "token verify": "valid code issuer audience expires att",
     "user add": "did created",
     "user keys": "principal items",
+    "user link": "link",
     "user ls": "did created",
+    "user signin": "token sub exp jti",
+    "user signout": "revoked",
 }
 """What a script may count on."""
 

@@ -24,6 +24,9 @@ class Ship(BaseModel):
     ship: bool
 
 
+PROMPTLY = 4.0
+"""Less than a heartbeat or a poll would take, and more than a busy machine needs to end a process."""
+
 HEAD = """
 import asyncio, sys
 from pydantic import BaseModel
@@ -79,7 +82,7 @@ def test_ctrl_c_ends_a_wait(how: str, served: Served, ada: Actor, token: str, pr
         start = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=SOON)
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < PROMPTLY
     assert process.returncode != 0
     assert said.rstrip().endswith("KeyboardInterrupt")
     assert "Exception ignored" not in said
@@ -134,7 +137,7 @@ def test_cancelling_a_task_ends_its_wait(served: Served, ada: Actor, token: str)
                 await asyncio.wait_for(handle.wait(), 0.1)
         return time.monotonic() - start
 
-    assert asyncio.run(run()) < 1
+    assert asyncio.run(run()) < PROMPTLY
     assert len(inbox(ada)) == 1
 
 

@@ -28,8 +28,6 @@ T = TypeVar("T")
 
 DataOption = Annotated[Path | None, typer.Option(help="Directory of the database and the venue's key.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")]
-JsonOption = output.JsonOption
-print_json = output.print_json
 
 
 class Local:

@@ -14,17 +14,19 @@ from ucan.capability import absolute, parse
 from ucan.errors import UcanError
 from ucan.issue import issue as sign_grant
 from ucan.jwt import parse as parse_token
-from ucan.jwt import read
+from ucan.jwt import read, token_hash
 from ucan.keys import Ed25519Signer
 from ucan.verify import Roots, Verdict, authorise, rights_of
 from ucan.verify import verify as verify_token
 
 from .. import keyfile
 from ..config import ConfigError
-from ..operator import bearer
+from ..operator import OPERATOR_LIFE, bearer
 from .connection import Connection, Usage, connected
 from .key import opened
-from .local import ConfigOption, DataOption, JsonOption, print_json, signer_of
+from .local import ConfigOption, DataOption, signer_of
+from .output import JsonOption, print_json, refusal
+from .status import Status
 
 app = typer.Typer(
     help="Inspect, verify and issue capability tokens without a server; revoke them.", no_args_is_help=True
@@ -36,12 +38,12 @@ _TOKEN = Annotated[str, typer.Argument(help="The token; - reads it from standard
 
 
 @app.command()
-def inspect(token: _TOKEN) -> None:
-    """Show what a token says. It is not judged: anybody can write anything into a token."""
+def inspect(token: _TOKEN, as_json: JsonOption = False) -> None:
+    """Show what a token says, as JSON. It is not judged: anybody can write anything into a token."""
     try:
         jws = read(_given(token))
     except UcanError as error:
-        raise _refused(f"{error}", 1) from None
+        raise _refused(f"{error}", 1, as_json=as_json) from None
     print_json({"hash": jws.hash, "header": jws.header, "claims": jws.claims})
 
 
@@ -101,6 +103,7 @@ def issue(
     ability: Annotated[str, typer.Option("--can", help="What may be done, such as crud/read.")],
     lifetime: Annotated[str, typer.Option("--for", help="How long: 30m, 12h, 7d.")] = "7d",
     proof: Annotated[list[str] | None, typer.Option(help="A token that the grant relies on.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Sign a grant with your own key, and print the token."""
     now = millis(system_clock()) // 1000
@@ -116,12 +119,15 @@ def issue(
             proofs=[_given(text) for text in proof or ()],
         )
     except (UcanError, keyfile.KeyFileError) as error:
-        raise _refused(f"{error}", 1) from None
-    typer.echo(token)
+        raise _refused(f"{error}", 1, as_json=as_json) from None
+    if as_json:
+        print_json({"token": token, "hash": token_hash(token)})
+    else:
+        typer.echo(token)
 
 
 @app.command()
-def operator(data: DataOption = None, config: ConfigOption = None) -> None:
+def operator(data: DataOption = None, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Print a bearer of one minute as the operator, for calls over HTTP: users, audit, configuration.
 
     The key in the data directory signs it. It answers nothing, grants nothing and reads nobody's inbox.
@@ -130,8 +136,13 @@ def operator(data: DataOption = None, config: ConfigOption = None) -> None:
     try:
         signer = signer_of(data, config)
     except (ConfigError, keyfile.KeyFileError) as error:
-        raise _refused(f"{error}", 1) from None
-    typer.echo(bearer(signer, now=millis(system_clock()) // 1000, nonce=secrets.token_hex(16)))
+        raise _refused(f"{error}", 1, as_json=as_json) from None
+    now = millis(system_clock()) // 1000
+    signed = bearer(signer, now=now, nonce=secrets.token_hex(16))
+    if as_json:
+        print_json({"token": signed, "exp": now + OPERATOR_LIFE})
+    else:
+        typer.echo(signed)
 
 
 @app.command()
@@ -211,6 +222,6 @@ def _date(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _refused(message: str, status: int) -> typer.Exit:
-    typer.echo(f"venue token: {message}", err=True)
-    return typer.Exit(status)
+def _refused(message: str, status: int, *, as_json: bool = False) -> typer.Exit:
+    code = "usage" if status == Status.USAGE else "refused"
+    return refusal(message, code, status, as_json=as_json, by="venue token")

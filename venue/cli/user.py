@@ -9,9 +9,11 @@ from rich.table import Table
 
 from ops import links
 from ops.builtin.user import sign_in
+from ucan.jwt import read
 
 from .. import config as settings
-from .local import ConfigOption, DataOption, JsonOption, Local, print_json, with_venue
+from .local import ConfigOption, DataOption, Local, with_venue
+from .output import JsonOption, print_json
 
 app = typer.Typer(help="Create users, sign them in, and see who there is.", no_args_is_help=True)
 
@@ -26,7 +28,7 @@ def add(who: _WHO, data: DataOption = None, config: ConfigOption = None, as_json
     async def work(venue: Local) -> Any:
         return await venue.run("v/ops/user/create", given)
 
-    result = with_venue(data, config, work)
+    result = with_venue(data, config, work, as_json=as_json)
     if as_json:
         print_json(result)
     else:
@@ -51,7 +53,7 @@ def ls(data: DataOption = None, config: ConfigOption = None, as_json: JsonOption
             if cursor is None:
                 return items
 
-    items = with_venue(data, config, work)
+    items = with_venue(data, config, work, as_json=as_json)
     if as_json:
         print_json(items)
         return
@@ -69,13 +71,19 @@ def signin(
     hours: Annotated[float, typer.Option(help="How long it lasts; at most 12 hours.", min=0.01, max=12)] = 12,
     data: DataOption = None,
     config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print a sign-in for a managed user: a bearer, so hand it over with care. It is audited."""
 
     async def work(venue: Local) -> str:
         return await venue.write(lambda call: sign_in(call, name, int(hours * 3600)))
 
-    typer.echo(with_venue(data, config, work))
+    token = with_venue(data, config, work, as_json=as_json)
+    if as_json:
+        claims = read(token).claims
+        print_json({"token": token, "sub": claims["sub"], "exp": claims["exp"], "jti": claims["jti"]})
+    else:
+        typer.echo(token)
 
 
 @app.command()
@@ -84,13 +92,18 @@ def signout(
     jti: Annotated[str | None, typer.Option(help="One sign-in only, by its jti.")] = None,
     data: DataOption = None,
     config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Revoke the sign-ins of a managed user, at once."""
 
     async def work(venue: Local) -> Any:
         return await venue.run("v/ops/user/signout", {"user": name, **({"jti": jti} if jti else {})})
 
-    typer.echo(f"{with_venue(data, config, work)['revoked']} revoked")
+    result = with_venue(data, config, work, as_json=as_json)
+    if as_json:
+        print_json(result)
+    else:
+        typer.echo(f"{result['revoked']} revoked")
 
 
 @app.command()
@@ -101,6 +114,7 @@ def link(
     ] = None,
     data: DataOption = None,
     config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print a link that gives a managed user's browser a key of its own: once, within 15 minutes. It is
     audited.
@@ -109,10 +123,14 @@ def link(
     async def work(venue: Local) -> str:
         return await venue.write(lambda call: links.make(call, name))
 
-    code = with_venue(data, config, work)
+    code = with_venue(data, config, work, as_json=as_json)
     known = settings.load(config, data=data, insecure_http=True)
     place = base or known.public_url or f"http://127.0.0.1:{known.port}"
-    typer.echo(f"{place.rstrip('/')}/inbox#link={name}.{code}")
+    made = f"{place.rstrip('/')}/inbox#link={name}.{code}"
+    if as_json:
+        print_json({"link": made})
+    else:
+        typer.echo(made)
 
 
 @app.command()
@@ -130,7 +148,7 @@ def keys(
             await venue.run("v/ops/user/unbind", {"user": name, "key": revoke})
         return await venue.run("v/ops/user/keys", {"user": name})
 
-    result = with_venue(data, config, work)
+    result = with_venue(data, config, work, as_json=as_json)
     if as_json:
         print_json(result)
         return
