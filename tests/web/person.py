@@ -3,16 +3,21 @@
 import base64
 import json
 import re
+from hashlib import sha256
 from types import TracebackType
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+import rfc8785
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.harness.actors import Actor
 from tests.harness.served import Served
 
 PHONE = {"width": 320, "height": 640}
 LAPTOP = {"width": 1280, "height": 800}
+
+RECORDS = "**/values/read?path=h*"
+"""The addresses of the records of the inbox."""
 
 _RUN = """async ({base, operation, input}) => {
   const keys = await import(base + "inbox/keys.js");
@@ -35,6 +40,7 @@ class Person:
         )
         self.wrong: list[str] = []
         self.foreign: list[str] = []
+        self.ran: list[dict[str, Any]] = []
         self.expected: tuple[str, ...] = ("Failed to load resource",)
         self.page = self.open_page()
         self.did = ""
@@ -68,6 +74,25 @@ class Person:
     def _asked(self, request: Any) -> None:
         if not request.url.startswith((self.site.url, "data:", "blob:")):
             self.foreign.append(request.url)
+        if request.method == "POST" and request.url.endswith("/api/v1/run"):
+            self.ran.append({**request.post_data_json, "key": request.headers.get("idempotency-key")})
+
+    def sent(self, operation: str = "hitl/respond") -> list[dict[str, Any]]:
+        """What left the browser for an operation: each call's `input`, and the `key` that it went under."""
+        return [call for call in self.ran if call["operation"] == f"v/ops/{operation}"]
+
+    def alter(self, **fields: Any) -> None:
+        """From now on the page reads every record with these fields in it, under a digest that fits them."""
+
+        def altered(route: Route) -> None:
+            answer = route.fetch()
+            body = answer.json()
+            record = {**body["value"], **fields}
+            covered = {key: record[key] for key in record if key not in ("digest", "status", "response")}
+            record["digest"] = f"sha256:{sha256(rfc8785.dumps(covered)).hexdigest()}"
+            route.fulfill(response=answer, json={**body, "value": record})
+
+        self.page.route(RECORDS, altered)
 
     def visit(self, fragment: str = "", page: Page | None = None) -> None:
         """Open the inbox."""
@@ -104,6 +129,21 @@ class Person:
         page = page or self.page
         page.locator(f'li[data-id="{request_id}"] a').click()
         expect(page.locator(f'article[data-id="{request_id}"] .verified')).to_be_visible()
+
+    def send(self) -> None:
+        """Send the answer; it is on its way, and can be undone."""
+        self.page.locator("button.send").click()
+        expect(self.page.locator(".letter")).to_be_visible()
+
+    def stop_clock(self) -> int:
+        """Put the page's clock, once installed, a little ahead and let it stand; the unix seconds there."""
+        now = int(self.page.evaluate("Date.now()")) // 1000 + 5
+        self.page.clock.pause_at(now)
+        return now
+
+    def state(self, request_id: str) -> str:
+        """How the agent's job stands."""
+        return str(self.agent.job(request_id).ok()["status"])
 
     def output(self, request_id: str) -> Any:
         """What the agent's job completed with."""

@@ -1,13 +1,11 @@
 """What a requester writes stays text, in every field that it controls (faults C8 and C10)."""
 
-from hashlib import sha256
 from typing import Any
 
 import pytest
-import rfc8785
 from playwright.sync_api import Page, expect
 
-from .person import Person
+from .person import RECORDS, Person
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>"
 HIDDEN = "a\u202egpj.exe\u202c b\u200bc\u2066d\u2069 e\ufefff\u00adg\u2800h\u180ei\U000e0041j\u3164k"
@@ -150,28 +148,6 @@ def test_a_path_reads_from_left_to_right_and_names_what_looks_alike(ada: Person)
     expect(path).to_contain_text("\\u{0430}")
 
 
-def test_what_one_cannot_answer_can_be_read_and_rejected(ada: Person) -> None:
-    """An ask of a kind that this page does not know shows as it came; only a rejection is offered."""
-    request_id = ada.agent.ask(title="Signature wanted")
-    page = ada.page
-
-    def strange(route: Any) -> None:
-        answer = route.fetch()
-        body = answer.json()
-        record = body["value"]
-        record["asks"] = [{"id": "s", "type": "retina-scan", "prompt": "Look here", "required": True}]
-        covered = {key: record[key] for key in record if key not in ("digest", "status", "response")}
-        record["digest"] = f"sha256:{sha256(rfc8785.dumps(covered)).hexdigest()}"
-        route.fulfill(response=answer, json=body)
-
-    page.route("**/values/read?path=h*", strange)
-    ada.read(request_id)
-    expect(page.locator(".raw")).to_contain_text("retina-scan")
-    assert page.locator("button.send").count() == 0
-    page.get_by_role("button", name="Reject the request").click()
-    expect(page.get_by_role("button", name="Reject it")).to_be_visible()
-
-
 def test_a_record_that_is_not_its_digest_cannot_be_answered(ada: Person) -> None:
     """What was changed on the way is shown as such."""
     request_id = ada.agent.ask(title="Pay 10")
@@ -181,7 +157,7 @@ def test_a_record_that_is_not_its_digest_cannot_be_answered(ada: Person) -> None
         answer = route.fetch()
         route.fulfill(response=answer, body=answer.text().replace("Pay 10", "Pay 99"))
 
-    page.route("**/values/read?path=h*", changed)
+    page.route(RECORDS, changed)
     ada.read(request_id)
     expect(page.locator(".card-state")).to_contain_text("does not match its own digest")
     assert page.locator("button.send, button.reject").count() == 0
