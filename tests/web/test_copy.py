@@ -34,7 +34,8 @@ def _save(ada: Person, file: Path) -> None:
     expect(ada.page.get_by_role("status").filter(has_text="Saved as")).to_be_visible()
 
 
-def _bring_back(person: Person, file: Path, passphrase: str = PASSPHRASE) -> None:
+def bring_back(person: Person, file: Path, passphrase: str = PASSPHRASE) -> None:
+    """Choose the file of a key, and type its passphrase."""
     person.page.get_by_label("The file").set_input_files(file)
     person.page.get_by_label("Its passphrase").fill(passphrase)
     person.page.get_by_role("button", name="Use this key").click()
@@ -67,9 +68,9 @@ def test_a_copy_is_saved_once_and_brings_the_inbox_back(
     with Person(browser, site) as elsewhere:
         elsewhere.visit()
         elsewhere.page.get_by_role("button", name="I have a copy of my key").click()
-        _bring_back(elsewhere, file, "correct horse batterx")
+        bring_back(elsewhere, file, "correct horse batterx")
         expect(elsewhere.page.get_by_role("alert")).to_contain_text("The passphrase is another")
-        _bring_back(elsewhere, file)
+        bring_back(elsewhere, file)
         expect(elsewhere.page.locator(".connection")).to_have_text("Live")
         expect(elsewhere.page.locator(f'li[data-id="{request}"]')).to_be_visible()
         assert _extractable(elsewhere) == [ada.did, False]
@@ -107,7 +108,7 @@ def test_a_key_of_the_command_line_opens_the_inbox(browser: Browser, site: Serve
         ada.page.reload()
         expect(ada.page.get_by_role("heading", name="The key is gone from this browser")).to_be_visible()
         ada.page.get_by_role("button", name="I have a copy of my key").click()
-        _bring_back(ada, file)
+        bring_back(ada, file)
         expect(ada.page.locator(".connection")).to_have_text("Live")
         assert _extractable(ada) == [did, False]
         assert did != lost
