@@ -208,7 +208,7 @@ def _sign_by_keyboard(ada: Person, keys: Keyboard) -> None:
     keys.press("Enter")
     expect(page.locator(".title")).to_be_focused()
     keys.press("e")
-    keys.to("The token says this", most=1)
+    keys.to("I sign this", most=1)
     keys.press("Space")
     keys.to("Sign the token")
     now = ada.stop_clock()

@@ -28,7 +28,7 @@ def test_a_token_is_signed_only_after_all_was_read(ada: Person) -> None:
     expect(ask.locator(".broad-mark")).to_contain_text("Not for the requester")
     expect(ask).to_contain_text(other)
     sign = ask.get_by_role("button", name="Sign the token")
-    ask.get_by_label("The token says this").evaluate("box => box.click()")
+    ask.get_by_label("I sign this").evaluate("box => box.click()")
     sign.evaluate("button => button.click()")  # where it is, without scrolling to it
     expect(ask.get_by_text("Read on first")).to_be_visible()
     expect(ask.locator(".signed")).to_be_empty()

@@ -97,7 +97,7 @@ def test_without_a_network_and_back(ada: Person) -> None:
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # whoever comes back to it looks
     banner = page.locator(".banner")
     expect(banner).to_have_text(re.compile(r"out of date"))
-    expect(banner).to_have_text(re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"))
+    expect(banner).to_have_text(re.compile(r"20\d\d, \d+:\d\d:\d\d"))
     later = ada.agent.ask(title="Meanwhile")
     ada.context.set_offline(False)
     expect(page.locator(f'li[data-id="{later}"]')).to_be_visible(timeout=30_000)

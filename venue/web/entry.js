@@ -171,7 +171,11 @@ function made(did, copy, done) {
 
 /** A way to be another of the identities of this browser, or a new one. @param {URL} base */
 export function somebodyElse(base) {
-  const leave = () => (signOut(base), location.reload());
+  const leave = () => {
+    signOut(base);
+    location.hash = "";
+    location.reload();
+  };
   return h("button", { type: "button", class: "quiet", on: { click: leave } }, "Sign out, or be somebody else");
 }
 

@@ -64,7 +64,7 @@ export function listen(actions) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
       event.preventDefault();
-      if (!target.closest(".list")) actions.send();
+      if (target === document.body || target.closest(".card")) actions.send();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
