@@ -4,14 +4,16 @@ Each returns what is to be written; none writes. Times of records are epoch mill
 seconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from pydantic import ValidationError
 
 from . import asks as forms
 from . import consent, tokens
 from .canonical import digest_of
-from .errors import AlreadySettled, Expired, InboxError, LimitExceeded, StaleDigest
-from .model import Reply, Request, Requester, Settlement, Status, Submission, Terms
+from .errors import AlreadySettled, BadRequest, Expired, InboxError, LimitExceeded, StaleDigest
+from .model import Ask, Reply, Request, Requester, Settlement, Status, Submission, Terms
 from .settle import is_due
 
 REJECTED = "HITL request rejected"
@@ -82,7 +84,7 @@ def decide(
     if reply.digest is not None and reply.digest != request.digest:
         raise StaleDigest(f"Request {request.id} is not what was shown: its digest is {request.digest}")
     if reply.outcome == "reject":
-        return _rejected(request, reply, terms)
+        return _rejected(reply, terms)
     return _answered(request, reply, now // 1000, terms, revoked)
 
 
@@ -102,8 +104,8 @@ def cancel(reason: str | None) -> Settlement:
     return Settlement(Status.CANCELLED, error=reason or "HITL request cancelled")
 
 
-def _rejected(request: Request, reply: Reply, terms: Terms) -> Settlement:
-    forms.check_comments(request.asks, {}, reply.comment, terms.limits)
+def _rejected(reply: Reply, terms: Terms) -> Settlement:
+    forms.check_comments((), {}, reply.comment, terms.limits)
     response: dict[str, Any] = {"outcome": "reject"} | _given(comment=reply.comment)
     error = f"{REJECTED}: {reply.comment}" if reply.comment else REJECTED
     return Settlement(Status.REJECTED, response=response, error=error)
@@ -112,7 +114,7 @@ def _rejected(request: Request, reply: Reply, terms: Terms) -> Settlement:
 def _answered(
     request: Request, reply: Reply, now: int, terms: Terms, revoked: Callable[[str], bool]
 ) -> Settlement:
-    asks, limits = request.asks, terms.limits
+    asks, limits = _known(request), terms.limits
     answers = forms.check_answers(asks, reply.answers, limits)
     forms.check_comments(asks, reply.comments, reply.comment, limits)
     signed = tokens.check_tokens(request, answers, now, revoked)
@@ -126,6 +128,16 @@ def _answered(
     )
     output = {"id": request.id, **response} | _given(tokens={name: answers[name] for name in sorted(signed)})
     return Settlement(Status.ANSWERED, response=response, output=output, grants=grants, signed=signed)
+
+
+def _known(request: Request) -> Sequence[Ask]:
+    """The asks, all of which this version must know: what it cannot check it does not let anybody answer."""
+    try:
+        return request.asks
+    except ValidationError:
+        raise BadRequest(
+            f"Request {request.id} holds an ask that this venue does not know; it can only be rejected"
+        ) from None
 
 
 def _given(**parts: Any) -> dict[str, Any]:

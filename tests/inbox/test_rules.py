@@ -118,6 +118,16 @@ def test_an_answer_with_one_thing_wrong(wrong: dict[str, Any]) -> None:
         decided(reply(**wrong))
 
 
+def test_an_ask_of_another_version_can_only_be_rejected() -> None:
+    """What this version cannot check nobody answers here; but nobody has to let it wait, either."""
+    asks = [*ASKS, {"id": "new", "type": "signature", "prompt": "?"}]
+    request = replace(posted(), body={**posted().body, "asks": asks})
+    with pytest.raises(BadRequest):
+        decided(reply(), request)
+    assert decided(Reply("reject", comment="no"), request).status is Status.REJECTED
+    assert delete_open(request, MS).status is Status.REJECTED
+
+
 def test_the_digest_is_the_records_or_none() -> None:
     """A person decides on what they saw, also when they say no (D14)."""
     request = posted()
