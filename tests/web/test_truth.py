@@ -160,13 +160,15 @@ def test_nothing_that_a_requester_writes_looks_like_the_page(ada: Person) -> Non
         title="QQ", description=mine, asks=[{**WHY, "prompt": mine, "type": "choice", "options": options}]
     )
     page = ada.page
-    stray = page.evaluate(
-        """() => [...document.querySelectorAll('article *')].filter(e =>
-             [...e.childNodes].some(n => n.nodeType === 3 && n.data.includes('QQ'))
-             && !e.closest('.theirs-box, .quoted')).map(e => e.outerHTML)"""
-    )
-    assert stray == []
+    stray = """() => [...document.querySelectorAll('article *')].filter(e =>
+        [...e.childNodes].some(n => n.nodeType === 3 && n.data.includes('QQ'))
+        && !e.closest('.theirs-box, .quoted')).map(e => e.outerHTML)"""
+    assert page.evaluate(stray) == []
     assert "\n" not in str(page.locator(".choice .quoted").first.text_content())
+    page.locator(".choice").first.click()
+    page.locator("button.send").click()
+    expect(page.locator(".response dd .quoted")).to_be_visible()
+    assert page.evaluate(stray) == []
 
 
 def test_the_chord_sends_only_from_the_card(ada: Person) -> None:

@@ -1,7 +1,7 @@
 // The form of each ask. What is typed goes into the draft; what the draft says about offers comes back by update().
 
 import { h, unique } from "./dom.js";
-import { said } from "./escape.js";
+import { oneLine, said } from "./escape.js";
 import { known } from "./answer.js";
 
 /**
@@ -143,11 +143,6 @@ function optionForm(ask, draft, set, offersOf, kind) {
 function choice(kind, name, label, on, changed) {
   const input = h("input", { type: kind, name, id: unique("choice"), checked: on, on: { change: changed } });
   return h("label", { class: "choice", for: input.id }, input, h("span", { class: "choice-label" }, label));
-}
-
-/** A label has one line; its breaks could set words where they look like the page's own. @param {string} text */
-function oneLine(text) {
-  return text.replace(/[\n\r\t ]+/g, " ");
 }
 
 /** @param {any[]} boxes */

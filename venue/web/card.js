@@ -4,7 +4,7 @@ import { Refusal, Unreachable } from "./api.js";
 import { blank, isTouched, known, offers } from "./answer.js";
 import { announce, fill, h, inside } from "./dom.js";
 import { digestOf } from "./encode.js";
-import { said, visible } from "./escape.js";
+import { oneLine, said, visible } from "./escape.js";
 import { Form } from "./form.js";
 import { badge, blocking, smallPrint, title, unverified, verified } from "./frame.js";
 import { leftover } from "./leftover.js";
@@ -179,7 +179,9 @@ export class Card {
         ? h(
           "ul",
           {},
-          ask.options.map((/** @type {any} */ option) => h("li", {}, said(option.label || option.id))),
+          ask.options.map((/** @type {any} */ option) =>
+            h("li", {}, said(oneLine(option.label || option.id), { class: "quoted" }))
+          ),
         )
         : null,
       placed.map(({ offer }) => h("p", { class: "offer-words" }, "Offered: ", sentence(offer, owner))),

@@ -45,6 +45,11 @@ export function visible(text) {
     .join("");
 }
 
+/** A label has one line; its breaks could set words where they look like the page's own. @param {string} text */
+export function oneLine(text) {
+  return text.replace(/[\n\r\t ]+/g, " ");
+}
+
 /**
  * What somebody else wrote, as an element: isolated, so that it cannot reorder what stands beside it.
  * @param {unknown} text

@@ -5,11 +5,14 @@ import { said } from "./escape.js";
 
 /** @param {any} record @param {import("./answer.js").Draft} draft @param {string} fate what became of it */
 export function leftover(record, draft, fate) {
-  /** @type {[string, any][]} */
-  const typed = record.asks.flatMap((/** @type {any} */ ask) => [
-    [ask.prompt, ask.type === "token" ? undefined : draft.answers[ask.id]],
-    [`Remark on: ${ask.prompt}`, draft.comments[ask.id]],
-  ]);
+  /** @type {[any, any][]} */
+  const typed = record.asks.flatMap((/** @type {any} */ ask) => {
+    const prompt = () => said(ask.prompt, { lines: true, class: "quoted" });
+    return [
+      [prompt(), ask.type === "token" ? undefined : draft.answers[ask.id]],
+      [["Remark on", prompt()], draft.comments[ask.id]],
+    ];
+  });
   typed.push(["Remark on the whole", draft.comment || undefined], ["Reason of a rejection", draft.reason || undefined]);
   return h(
     "section",
@@ -20,7 +23,7 @@ export function leftover(record, draft, fate) {
       "dl",
       {},
       typed.filter(([, value]) => value !== undefined).map(([what, value]) => [
-        h("dt", {}, said(what)),
+        h("dt", {}, what),
         h("dd", {}, said(plain(value), { lines: true })),
       ]),
     ),

@@ -3,7 +3,7 @@
 import { Refusal, Unreachable } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { fromBase64url } from "./encode.js";
-import { exact, nodes, said } from "./escape.js";
+import { exact, nodes, oneLine, said } from "./escape.js";
 import { sentence } from "./offers.js";
 import { live as liveTokens, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
@@ -90,10 +90,11 @@ function shown(ask, answer) {
   if (ask.type === "approval") return answer ? "Yes, approved" : "No";
   if (ask.type === "choice" || ask.type === "checkboxes") {
     const chosen = Array.isArray(answer) ? answer : [answer];
-    const labels = chosen.map((id) =>
-      said(ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id)
-    );
-    return labels.length ? labels.flatMap((label, index) => (index ? [", ", label] : [label])) : "None of these";
+    const labels = chosen.map((id) => {
+      const label = ask.options.find((/** @type {any} */ option) => option.id === id)?.label || id;
+      return said(oneLine(label), { class: "quoted" });
+    });
+    return labels.length ? labels : "None of these";
   }
   return said(typeof answer === "string" ? answer : JSON.stringify(answer), { lines: true });
 }
