@@ -25,7 +25,6 @@ export function enabled() {
 
 /** Show the list of keys. */
 export function show() {
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const box = h("input", {
     type: "checkbox",
     checked: enabled(),
@@ -45,10 +44,7 @@ export function show() {
     h("div", { class: "buttons" }, close),
   );
   close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    before?.focus();
-  });
+  dialog.addEventListener("close", () => dialog.remove()); // the browser has given the focus back by then
   document.body.append(dialog);
   dialog.showModal();
   close.focus();
