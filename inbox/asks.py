@@ -13,6 +13,9 @@ from .errors import BadRequest, LimitExceeded
 from .explain import shortened
 from .model import MAX_SECONDS, Ask, GrantPolicy, Limits, Offer, Option, Submission, Terms
 
+_LONGEST_SIGNED = 10 * 365 * 86_400
+"""The longest life that a token ask may hint at, in seconds."""
+
 
 def check_submission(posted: Submission, target: str, now: int, terms: Terms) -> None:
     """Check a whole request before anything is stored; `now` is in unix seconds, `target` the inbox's owner.
@@ -182,6 +185,8 @@ def _check_token_spec(ask: Ask, place: str, target: str, terms: Terms) -> None:
         return
     if ask.token is None:
         raise BadRequest(f"{place}.token: a token ask says what to sign")
+    if (ask.token.lifetime or 0) > _LONGEST_SIGNED:
+        raise BadRequest(f"{place}.token.lifetime: at most {_LONGEST_SIGNED} seconds, which is ten years")
     audience = ask.token.audience
     if audience is not None and not is_did(audience):
         raise BadRequest(f"{place}.token.audience: must be a DID")

@@ -72,7 +72,7 @@ class TokenSpec(BaseModel):
 
     caps: list[WantedCapability] = Field(min_length=1, description="What the token should confer.")
     audience: str | None = Field(default=None, description="For whom; the requester when absent.")
-    lifetime: int | None = Field(default=None, gt=0, description="A hint, in seconds.")
+    lifetime: int | None = Field(default=None, gt=0, description="A hint, in seconds; at most ten years.")
     venue: str | None = Field(default=None, description="Where it is to be used.")
 
 

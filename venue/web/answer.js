@@ -47,6 +47,13 @@ export function conferred(record, draft) {
   return offers(record).filter((placed) => draft.echoed.includes(placed.place) && isTriggered(placed, draft));
 }
 
+/** The offers that are for the same as another and whose choice is made, itself among them: the nearest end counts (D14). @param {{asks: Ask[]}} record @param {Draft} draft @param {Placed} placed */
+export function equals(record, draft, { offer }) {
+  return offers(record).filter((one) =>
+    one.offer.with === offer.with && one.offer.can === offer.can && isTriggered(one, draft)
+  );
+}
+
 /** What keeps an answer from being sent, ask by ask. @param {{asks: Ask[]}} record @param {Draft} draft */
 export function missing(record, draft) {
   return record.asks.filter((ask) => ask.required && !isAnswered(draft.answers[ask.id])).map((ask) => ask.id);

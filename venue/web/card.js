@@ -1,6 +1,6 @@
 // One request: the verified frame, the requester's words, the form, and the answer.
 
-import { Refusal, Unreachable } from "./api.js";
+import { Refusal } from "./api.js";
 import { blank, isTouched, known, offers } from "./answer.js";
 import { announce, fill, h, inside } from "./dom.js";
 import { digestOf } from "./encode.js";
@@ -9,11 +9,11 @@ import { Form } from "./form.js";
 import { badge, blocking, smallPrint, title, unverified, verified } from "./frame.js";
 import { leftover } from "./leftover.js";
 import { sentence } from "./offers.js";
-import { undoSeconds } from "./outbox.js";
+import { isUnknown, undoSeconds } from "./outbox.js";
 import { prose } from "./prose.js";
 import { Reading } from "./reading.js";
 import { headline, problemOf, response } from "./settled.js";
-import { keep } from "./signed.js";
+import { forget, keep } from "./signed.js";
 import { left } from "./time.js";
 
 /**
@@ -29,6 +29,9 @@ import { left } from "./time.js";
  * @property {Map<string, number>} settledAt
  */
 
+const LOOKS = 100;
+const LOOK_PAUSE = 3_000;
+
 export class Card {
   /** @param {Desk} desk @param {any} record */
   constructor(desk, record) {
@@ -41,6 +44,8 @@ export class Card {
     this.form = null;
     this.heading = title(record.title);
     this.heading.tabIndex = -1;
+    this.closed = false;
+    this.again = false; // whether it was closed and opened since its form was drawn
     this.state = h("div", { class: "card-state" });
     this.element = h("article", { class: `card ${record.status}`, "data-id": record.id });
   }
@@ -90,12 +95,19 @@ export class Card {
         h("p", { class: "outcome expired", role: "alert" }, h("strong", {}, "The deadline has passed.")),
       );
     }
-    if (record.status === "open") this.reading.watch();
+    if (record.status === "open" && !this.closed) this.reading.watch();
     if (this.desk.outbox.has(record.id)) this.#freeze("Your answer is on its way.");
+  }
+
+  /** It was closed while its answer waits, and is shown again; undone, it is drawn afresh. */
+  reopen() {
+    this.closed = false;
+    this.again = true;
   }
 
   /** Stop watching; the draft stays for when the card is opened again. */
   close() {
+    this.closed = true;
     this.reading.stop();
     if (!isTouched(this.draft)) this.desk.drafts.delete(this.record.id);
   }
@@ -139,6 +151,9 @@ export class Card {
   async lapse() {
     if (this.lapsed || this.desk.outbox.isSending(this.record.id)) return;
     this.lapsed = true;
+    await this.desk.api.status().catch(() => {}); // this machine's clock may have jumped
+    this.lapsed = left(this.record.expires, this.desk.api.now()).state === "over";
+    if (!this.lapsed || this.record.status !== "open") return;
     this.desk.outbox.drop(this.record.id);
     this.#freeze("");
     fill(
@@ -189,10 +204,11 @@ export class Card {
     );
   }
 
-  /** @param {string} what @param {Record<string, any>} input */
-  #take(what, input) {
+  /** @param {string} what @param {Record<string, any>} said */
+  #take(what, said) {
     const { desk, record } = this;
-    const text = JSON.stringify(input);
+    const text = JSON.stringify(said);
+    const input = JSON.parse(text); // what is sent is what was there at this moment, whatever is typed or signed later
     const key = desk.keys.get(text) ?? crypto.randomUUID();
     desk.keys.set(text, key);
     this.form?.complain("");
@@ -204,41 +220,56 @@ export class Card {
       key,
       seconds: undoSeconds(record.expires, desk.api.now()),
       undone: () => this.#thaw(true),
-      sending: () => this.#freeze("Sending…"),
-      sent: () => this.#sent(input),
-      failed: (error) => this.#failed(error),
+      sending: () => {
+        this.#freeze("Sending…");
+        keep(desk.api.base, desk.owner, record.id, this.#tokens(input)).catch(() => {});
+      },
+      sent: () => this.#sent(),
+      failed: (error) => this.#failed(error, input),
     });
   }
 
-  /** @param {Record<string, any>} input */
-  async #sent(input) {
+  /** The tokens in an answer, by ask. @param {Record<string, any>} input @returns {[string, string][]} */
+  #tokens({ answers = {} }) {
+    const asks = this.record.asks.filter((/** @type {any} */ ask) => ask.type === "token" && answers[ask.id]);
+    return asks.map((/** @type {any} */ { id }) => [id, answers[id]]);
+  }
+
+  async #sent() {
     const { desk, record } = this;
     desk.mine.add(record.id);
     desk.drafts.delete(record.id);
     this.draft = blank();
-    const tokens = record.asks.filter((/** @type {any} */ ask) => ask.type === "token" && input.answers?.[ask.id]);
-    await keep(
-      desk.api.base,
-      desk.owner,
-      record.id,
-      tokens.map((/** @type {any} */ { id }) => [id, input.answers[id]]),
-    );
+    fill(this.state, h("p", { class: "outcome", tabindex: "-1" }, h("strong", {}, "Sent.")));
     await this.#again();
     if (this.element.isConnected) this.#showState();
   }
 
-  /** What to say of an answer that was not taken, if this card cannot show it any more. @param {any} error */
-  async #failed(error) {
+  /** What to say of an answer that was not taken, if this card cannot show it any more. @param {any} error @param {Record<string, any>} input */
+  async #failed(error, input) {
     const { desk, record } = this;
-    if (error instanceof Unreachable) desk.tried.add(record.id);
+    if (isUnknown(error)) {
+      desk.tried.add(record.id);
+      this.#lookAgain();
+    } else {
+      for (const [ask] of this.#tokens(input)) forget(desk.api.base, { request: record.id, ask }).catch(() => {});
+    }
     const gone = error instanceof Refusal && ["not_open", "expired", "not_found"].includes(error.code);
     if (gone && (await this.#again(error.body.when))) {
       return this.element.isConnected ? null : `Not sent: “${visible(record.title)}” was settled before.`;
     }
-    this.#thaw(false);
+    await this.#thaw(false);
     const text = notSent(error);
     this.form?.complain(text);
     return this.element.isConnected ? null : `“${visible(record.title)}”: ${text}`;
+  }
+
+  /** While nobody knows what became of an answer, ask now and then. */
+  async #lookAgain() {
+    for (let tries = 0; tries < LOOKS; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE));
+      if (this.desk.outbox.has(this.record.id) || this.record.status !== "open" || (await this.#again())) return;
+    }
   }
 
   /** Read the record again; says whether it is settled. @param {number} [when] */
@@ -260,7 +291,9 @@ export class Card {
   }
 
   /** @param {boolean} undone */
-  #thaw(undone) {
+  async #thaw(undone) {
+    if (this.again) await this.draw();
+    this.again = false;
     fill(this.state, undone ? h("p", { class: "note" }, "Undone. Nothing was sent.") : "");
     this.form?.thaw();
   }
@@ -268,7 +301,7 @@ export class Card {
 
 /** Why an answer was not taken, or that nobody knows. @param {any} error */
 function notSent(error) {
-  if (error instanceof Unreachable) {
+  if (isUnknown(error)) {
     return "The venue did not answer, so it is not known whether your answer arrived. Once it answers again, this page shows what holds.";
   }
   return error instanceof Refusal && error.code === "stale_digest"

@@ -48,7 +48,8 @@ export function offerCopy(did, copy) {
     first.value = "";
     second.value = "";
     button.disabled = false;
-    saved.textContent = `Saved as ${name}. Keep it and its passphrase apart; the command line reads it, too.`;
+    saved.textContent =
+      `Handed to your browser as ${name}: look whether it is there. Keep it and its passphrase apart; the command line reads it, too.`;
   });
   return form;
 }
@@ -80,7 +81,9 @@ export function restore(base, done) {
     button.disabled = true;
     problem.hidden = true;
     try {
-      await take(base, file.files?.[0], passphrase.value);
+      const held = await read(file.files?.[0], passphrase.value);
+      if (!form.isConnected) return;
+      await take(base, held);
       announce("The key is here.");
       done();
     } catch (error) {
@@ -105,11 +108,15 @@ export function restore(base, done) {
   );
 }
 
-/** @param {URL} base @param {File | undefined} file @param {string} passphrase */
-async function take(base, file, passphrase) {
+/** @param {File | undefined} file @param {string} passphrase */
+async function read(file, passphrase) {
   if (!file) throw new KeyFileError("Choose a file first.");
   if (file.size > LARGEST) throw new KeyFileError("This file is too large to be a key.");
-  const { did, key } = await restored(await file.text(), passphrase);
+  return restored(await file.text(), passphrase);
+}
+
+/** @param {URL} base @param {import("./keys.js").Held} held */
+async function take(base, { did, key }) {
   const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
   await keep(base, identity);
   activate(base, identity);

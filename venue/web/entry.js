@@ -141,7 +141,7 @@ async function make(base, button, done) {
     const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
     await keep(base, identity);
     activate(base, identity);
-    made(did, copy, () => (drop(), done()));
+    made(did, copy, () => drop().then(done));
   } catch (error) {
     button.disabled = false;
     button.after(h("p", { class: "problem", role: "alert" }, `The key could not be kept: ${String(error)}`));
@@ -269,7 +269,7 @@ export function forgetting(base, identity) {
     const yes = h("button", { type: "button", class: "danger", on: { click: gone } }, "Remove it for good");
     fill(
       box,
-      h("strong", {}, "Nobody will be able to answer as you again."),
+      h("strong", {}, "Without a saved copy, nobody can answer as you again."),
       yes,
       h("button", { type: "button", on: { click: () => (fill(box, ask), ask.focus()) } }, "Keep it"),
     );

@@ -6,6 +6,7 @@ import { announce, fill, h, unique } from "./dom.js";
 import { offerBox } from "./offers.js";
 import { summary } from "./summary.js";
 import { tokenForm } from "./token.js";
+import { endOf } from "./words.js";
 
 export class Form {
   /**
@@ -90,7 +91,6 @@ export class Form {
     delete this.draft.answers[ask.id]; // what was signed before the card was closed is signed again, not sent unseen
     return {
       identity: /** @type {import("./keys.js").Identity} */ (api.identity),
-      audience: this.record.from,
       venue: api.about?.did ?? "",
       requester: this.record.from,
       now: () => api.now(),
@@ -105,6 +105,8 @@ export class Form {
       return "This venue signs only for users whom it manages, and you have a key of your own: it cannot grant this for you. The requester can ask for a token that you sign yourself.";
     }
     if (!isTriggered(placed, this.draft)) return "Make this choice first; then you can grant what it offers.";
+    const end = endOf(placed.offer, this.desk.api.now(), this.desk.policy.fallback);
+    if (end !== null && end * 1000 <= this.desk.api.now()) return "What is offered here has ended meanwhile.";
     return this.reading.reached(this.record, placed.ask)
       ? null
       : "Read on first: scroll until you have seen the end of this question, and of everything before it.";
@@ -118,6 +120,11 @@ export class Form {
     this.#updateBoxes();
     for (const ask of record.asks) if (!missing(record, draft).includes(ask.id)) this.forms.get(ask.id)?.complain("");
     this.#summarise();
+  }
+
+  /** Keep what is said of ends true while time passes. */
+  tick() {
+    if (!this.busy && this.element.isConnected && this.boxes.size) this.#changed();
   }
 
   #updateBoxes() {
@@ -167,8 +174,10 @@ export class Form {
     const { record, draft, desk } = this;
     const context = { owner: desk.owner, now: desk.api.now(), fallback: desk.policy.fallback };
     const { label, content } = summary(record, draft, context);
-    this.send.textContent = label;
-    fill(this.summary, content);
+    const next = h("div", {}, content);
+    if (this.send.textContent !== label) this.send.textContent = label;
+    if (next.textContent === this.summary.textContent) return;
+    this.summary.replaceChildren(...next.childNodes);
   }
 
   /** Send the answer, if nothing is missing. */

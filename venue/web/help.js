@@ -56,8 +56,12 @@ export function show() {
  */
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
-    if (document.querySelector("dialog[open]")) return;
     const target = /** @type {HTMLElement} */ (event.target);
+    // A key that is held presses a button once, not one button after the other.
+    if (event.repeat && target.closest("button") && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+    }
+    if (document.querySelector("dialog[open]")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
       event.preventDefault();
       if (target === document.body || target.closest(".card")) actions.send();

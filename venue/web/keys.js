@@ -33,7 +33,7 @@ export async function fresh() {
 
 /**
  * A fresh key, and the one chance to have a copy of it: until `drop`, `copy` encrypts it under a passphrase.
- * @returns {Promise<Held & {copy: (passphrase: string) => Promise<string>, drop: () => void}>}
+ * @returns {Promise<Held & {copy: (passphrase: string) => Promise<string>, drop: () => Promise<void>}>}
  */
 export async function exportable() {
   const pair = /** @type {CryptoKeyPair} */ (
@@ -41,7 +41,14 @@ export async function exportable() {
   );
   const secret = await crypto.subtle.exportKey("pkcs8", pair.privateKey);
   const held = await sealed(secret);
-  return { ...held, copy: (passphrase) => lock(secret, passphrase), drop: () => new Uint8Array(secret).fill(0) };
+  /** @type {Promise<unknown>} */
+  let copying = Promise.resolve();
+  const copy = (/** @type {string} */ passphrase) => {
+    const made = lock(secret, passphrase);
+    copying = made.catch(() => {});
+    return made;
+  };
+  return { ...held, copy, drop: () => copying.then(() => void new Uint8Array(secret).fill(0)) };
 }
 
 /**
@@ -113,7 +120,7 @@ export function watch(base, changed) {
 /** Remove a key from this browser, for good. @param {URL} base @param {{did: string}} identity */
 export async function forget(base, identity) {
   await act(base, IDENTITIES, "readwrite", (store) => store.delete(identity.did));
-  signOut(base);
+  if (remembered(localStorage.getItem(place(base)))?.did === identity.did) signOut(base);
 }
 
 /**

@@ -8,6 +8,12 @@ import { Shell } from "./shell.js";
 
 const base = new URL("..", import.meta.url);
 const AGAIN = 5_000;
+let timer = 0;
+
+/** Whether a screen is there already; drawn again it would take the focus from whoever reads it. @param {string} name */
+function isShown(name) {
+  return document.querySelector(`main.screen.${name}`) !== null;
+}
 
 /** Look at what this browser has, and go where that leads. */
 async function begin() {
@@ -34,7 +40,6 @@ async function begin() {
 /** Ask the venue whether it knows us; then the inbox, or why not. @param {keys.Identity} identity */
 async function enter(identity) {
   const api = new Api(base, identity);
-  let timer = 0;
   const again = () => {
     clearTimeout(timer);
     enter(identity);
@@ -53,13 +58,13 @@ async function enter(identity) {
     }).start();
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_admitted") {
-      entry.notAdmitted(base, identity.subject, api.about?.name ?? "The venue", again);
+      if (!isShown("not-admitted")) entry.notAdmitted(base, identity.subject, api.about?.name ?? "The venue", again);
       timer = setTimeout(again, AGAIN);
     } else if (error instanceof Refusal && error.status === 401) {
       entry.refused(base, error.message, identity, again);
     } else {
       if (!(error instanceof Unreachable || error instanceof Refusal)) console.error(error);
-      entry.unreachable(again);
+      if (!isShown("unreachable")) entry.unreachable(again);
       timer = setTimeout(again, AGAIN);
     }
   }

@@ -1,7 +1,7 @@
 // Answers on their way: seconds in which nothing has been sent and everything can be undone, then the sending, for as
 // long as it takes. What became of an answer is said here, wherever its card is by then.
 
-import { Unreachable } from "./api.js";
+import { Refusal, Unreachable } from "./api.js";
 import { announce, fill, h, inside } from "./dom.js";
 import { said } from "./escape.js";
 
@@ -26,6 +26,11 @@ const MARGIN = 1_500;
 export function undoSeconds(expires, now) {
   if (expires === undefined) return UNDO_SECONDS;
   return Math.max(0, Math.min(UNDO_SECONDS, Math.floor((expires - now - MARGIN) / 1000)));
+}
+
+/** Whether nobody can tell what became of a call: no answer, or one of something that failed. @param {unknown} error */
+export function isUnknown(error) {
+  return error instanceof Unreachable || (error instanceof Refusal && error.status >= 500);
 }
 
 export class Outbox {
@@ -57,17 +62,12 @@ export class Outbox {
 
   /** Take an answer, and send it unless it is undone in time. @param {Letter} letter */
   take(letter) {
-    const { id } = letter.input;
     const phase = h("span", { class: "phase" });
     const words = h("p", { tabindex: "-1" }, h("strong", {}, letter.what), " “", said(letter.title), "” ", phase);
     const bar = h("div", { class: "letter" }, words);
     this.element.append(bar);
-    if (letter.seconds > 0) {
-      this.#wait(letter, bar, phase);
-    } else {
-      this.waiting.set(id, { phase: "undo", cancel: () => {} });
-      this.#go(letter, bar, phase);
-    }
+    if (letter.seconds > 0) this.#wait(letter, bar, phase);
+    else this.#go(letter, bar, phase);
   }
 
   /** @param {Letter} letter @param {any} bar @param {any} phase */
@@ -137,15 +137,15 @@ export class Outbox {
       try {
         return await this.api.run("hitl/respond", letter.input, letter.key);
       } catch (error) {
-        if (!(error instanceof Unreachable) || stopped) throw error;
+        if (!isUnknown(error) || stopped) throw error;
         if (tries > 0 && !stop.isConnected) {
           fill(phase, "The venue does not answer, so it is not known whether this arrived. Trying again…");
           bar.append(stop);
           announce(phase.textContent);
         }
         await new Promise((resolve) => {
-          wake = () => resolve(null);
-          globalThis.addEventListener("online", wake, { once: true });
+          wake = () => (globalThis.removeEventListener("online", wake), resolve(null));
+          globalThis.addEventListener("online", wake);
           setTimeout(wake, PAUSES[Math.min(tries, PAUSES.length - 1)]);
         });
         if (stopped) throw error;

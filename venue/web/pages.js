@@ -4,7 +4,7 @@ import { announce, fill, h, inside } from "./dom.js";
 import { exact, nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { live, problemOf } from "./settled.js";
-import { live as liveTokens, signedBox } from "./signed.js";
+import { good, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
 import { broad, shortDid } from "./words.js";
 
@@ -37,7 +37,11 @@ export function grantsPage(api, owner) {
       }
       more.hidden = !page.cursor;
       await signedHere(api, own, owner);
-      fill(note, summary(list.children.length), h("p", { class: "note" }, `Checked ${absolute(api.now())}.`));
+      fill(
+        note,
+        summary(list.querySelectorAll(".mint:not(.gone)").length),
+        h("p", { class: "note" }, `Checked ${absolute(api.now())}.`),
+      );
     } catch (error) {
       fill(note, trouble(error, () => load(from)));
     }
@@ -60,7 +64,7 @@ function summary(count) {
 
 /** @param {import("./api.js").Api} api @param {any} box @param {string} owner */
 async function signedHere(api, box, owner) {
-  const signed = await liveTokens(api.base, owner, api.now()).catch(() => []);
+  const signed = await good(api.base, owner, api.now()).catch(() => []);
   if (box.contains(document.activeElement)) return;
   fill(
     box,

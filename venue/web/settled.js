@@ -5,7 +5,7 @@ import { announce, fill, h } from "./dom.js";
 import { fromBase64url } from "./encode.js";
 import { exact, nodes, oneLine, said } from "./escape.js";
 import { sentence } from "./offers.js";
-import { live as liveTokens, signedBox } from "./signed.js";
+import { good, signedBox } from "./signed.js";
 import { absolute } from "./time.js";
 import { shortDid } from "./words.js";
 
@@ -114,12 +114,14 @@ function granted(record, owner, api) {
 
 /** A token that was signed and handed over; this browser knows it if it was the one that signed. @param {any} record @param {any} ask @param {string} owner @param {import("./api.js").Api} api */
 function handedOver(record, ask, owner, api) {
-  const box = h("div", {});
+  const box = h("div", { "data-refresh": "" });
   const look = async () => {
-    const all = await liveTokens(api.base, owner, api.now()).catch(() => []);
+    if (box.contains(document.activeElement)) return;
+    const all = await good(api.base, owner, api.now()).catch(() => []);
     const mine = all.find((one) => one.request === record.id && one.ask === ask.id);
     fill(box, mine ? signedBox(api, mine, problemOf) : unseen(ask, record));
   };
+  box.addEventListener("refresh", look);
   look();
   return box;
 }
@@ -144,7 +146,11 @@ function unseen(ask, record) {
 /** @param {any} record @param {string} owner @param {import("./api.js").Api} api */
 function minted(record, owner, api) {
   const { grants } = record.response;
-  const state = h("div", { class: "grant-state", role: "status" }, "Asking the venue whether it is still good…");
+  const state = h(
+    "div",
+    { class: "grant-state", "data-refresh": "", role: "status" },
+    "Asking the venue whether it is still good…",
+  );
   const look = async () => {
     try {
       const mint = await mintOf(api, record.id);
@@ -156,6 +162,7 @@ function minted(record, owner, api) {
       fill(state, h("p", { class: "problem" }, problemOf(error)));
     }
   };
+  state.addEventListener("refresh", look);
   look();
   return h(
     "section",
@@ -194,8 +201,9 @@ export function live(api, mint, tell) {
   }
   const end = mint.exp === undefined ? "It never ends by itself." : `Good until ${absolute(mint.exp * 1000)}.`;
   const remains = mint.exp === undefined ? Infinity : mint.exp * 1000 - api.now();
-  if (remains < LONGEST_TIMER) setTimeout(tell.ended, Math.max(0, remains) + 500);
-  return h("div", { class: "live-grant" }, h("p", {}, end), button, problem);
+  const box = h("div", { class: "live-grant" }, h("p", {}, end), button, problem);
+  if (remains < LONGEST_TIMER) setTimeout(() => box.isConnected && tell.ended(), Math.max(0, remains) + 500);
+  return box;
 }
 
 /** The live token that an answer minted, or null. @param {import("./api.js").Api} api @param {string} request */

@@ -58,6 +58,7 @@ export class Shell {
     /** @type {Map<string, Card>} */
     this.cards = new Map();
     this.status = "open";
+    this.turn = 0; // of the address: what was asked for another is not shown
     this.checked = 0;
     this.wanted = 100;
     this.connection = h("p", { class: "connection", role: "status" });
@@ -113,6 +114,8 @@ export class Shell {
 
   /** Show what the address says. */
   async #route() {
+    this.turn += 1;
+    const { turn } = this;
     const [, status = "open", id = ""] = /^#\/([a-z]+)(?:\/([0-9a-f]+))?$/.exec(location.hash) ?? [];
     if (PAGES.includes(status)) {
       await this.#page(status);
@@ -127,6 +130,7 @@ export class Shell {
     if (changed || !this.checked) {
       this.wanted = 100;
       await this.reload();
+      if (turn !== this.turn) return;
     }
     if (id) await this.#open(id);
     else this.#close();
@@ -228,37 +232,47 @@ export class Shell {
 
   /** @param {string} id */
   async #open(id) {
+    const { turn } = this;
     this.list.select(id);
     if (this.card?.record.id === id && this.card.element.isConnected) return;
     this.card?.close();
+    this.card = null;
     const kept = this.cards.get(id);
     if (kept && this.desk.outbox.has(id)) {
       this.card = kept;
+      kept.reopen();
       fill(this.pane, kept.element);
       return;
     }
     try {
       const record = await this.api.read(`h/${id}`);
-      if (!location.hash.endsWith(id)) return;
+      if (turn !== this.turn) return;
       if (!record) {
-        this.card = null;
         fill(this.pane, h("p", { class: "empty" }, "There is no such request in your inbox."));
         return;
       }
-      this.card = new Card(this.desk, record);
-      this.cards.set(id, this.card);
-      fill(this.pane, this.card.element);
-      await this.card.draw();
-      scrollTo(0, 0);
-      this.card.heading.focus({ preventScroll: true });
+      await this.#show(new Card(this.desk, record));
     } catch (error) {
-      this.card = null;
+      if (turn !== this.turn) return;
       fill(
         this.pane,
         h("p", { class: "problem", role: "alert" }, problemOf(error)),
         h("button", { type: "button", on: { click: () => this.#open(id) } }, "Try again"),
       );
     }
+  }
+
+  /** @param {Card} card */
+  async #show(card) {
+    const { turn } = this;
+    this.card = card;
+    for (const id of this.cards.keys()) if (!this.desk.outbox.has(id)) this.cards.delete(id);
+    this.cards.set(card.record.id, card);
+    fill(this.pane, card.element);
+    await card.draw();
+    if (turn !== this.turn) return;
+    scrollTo(0, 0);
+    card.heading.focus({ preventScroll: true });
   }
 
   #close() {
@@ -278,7 +292,9 @@ export class Shell {
     this.#mark(name);
     this.main.classList.add("page");
     this.main.classList.remove("one");
+    const { turn } = this;
     if (!this.checked) await this.#waiting();
+    if (turn !== this.turn) return;
     const { element, refresh } = this.#pageOf(name);
     this.refresh = refresh;
     fill(this.pane, element);
@@ -297,6 +313,9 @@ export class Shell {
     this.soon ??= setTimeout(() => {
       this.soon = undefined;
       this.refresh?.();
+      this.pane.querySelectorAll("[data-refresh]").forEach((/** @type {Element} */ one) =>
+        one.dispatchEvent(new Event("refresh"))
+      );
       this.reload();
     }, TOGETHER);
     const { card } = this;
@@ -306,7 +325,7 @@ export class Shell {
   /** @param {Card} card */
   async #reread(card) {
     const { id, status } = card.record;
-    if (status !== "open" || this.desk.outbox.isSending(id) || this.desk.mine.has(id)) return;
+    if (status !== "open" || this.desk.outbox.isSending(id)) return;
     try {
       const record = await this.api.read(`h/${id}`);
       if (!record || record.status === "open" || this.desk.outbox.isSending(id)) return;
@@ -337,7 +356,9 @@ export class Shell {
 
   #tick() {
     const { card } = this;
-    if (card?.record.status === "open" && left(card.record.expires, this.api.now()).state === "over") card.lapse();
+    if (card?.record.status !== "open") return;
+    if (left(card.record.expires, this.api.now()).state === "over") card.lapse();
+    else card.form?.tick();
   }
 
   /** @param {number} step */

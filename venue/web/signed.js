@@ -8,6 +8,8 @@ import { act, SIGNED } from "./store.js";
 import { absolute } from "./time.js";
 import { shortDid } from "./words.js";
 
+const GRACE = 86_400_000; // a clock that is wrong for a while forgets nothing
+
 /**
  * A token that this browser signed for a request. It is kept to be shown and revoked: only its text names it to the
  * venue, which has no copy. Nobody but its audience can use it.
@@ -26,13 +28,13 @@ export async function keep(base, owner, request, tokens) {
 }
 
 /** What somebody signed here and has not ended by `now`, in epoch milliseconds; what has is forgotten. @param {URL} base @param {string} owner @param {number} now @returns {Promise<Signed[]>} */
-export async function live(base, owner, now) {
+export async function good(base, owner, now) {
   const all = /** @type {Signed[]} */ (await act(base, SIGNED, "readonly", (store) => store.getAll()));
-  for (const one of all) if (one.exp * 1000 <= now) await forget(base, one);
+  for (const one of all) if (one.exp * 1000 + GRACE <= now) await forget(base, one);
   return all.filter((one) => one.owner === owner && one.exp * 1000 > now);
 }
 
-/** Forget a token that was revoked. @param {URL} base @param {Signed} signed */
+/** Forget a token that was revoked, or that nobody took. @param {URL} base @param {{request: string, ask: string}} signed */
 export async function forget(base, { request, ask }) {
   await act(base, SIGNED, "readwrite", (store) => store.delete([request, ask]));
 }

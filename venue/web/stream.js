@@ -121,7 +121,12 @@ async function* read(api, after) {
 /** Wait a while, or until the network is said to be back. @param {number} milliseconds */
 function pause(milliseconds) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    globalThis.addEventListener("online", () => (clearTimeout(timer), resolve(null)), { once: true });
+    const wake = () => {
+      clearTimeout(timer);
+      globalThis.removeEventListener("online", wake);
+      resolve(null);
+    };
+    const timer = setTimeout(wake, milliseconds);
+    globalThis.addEventListener("online", wake);
   });
 }

@@ -1,6 +1,6 @@
 // What sending an answer would do, said before it is done.
 
-import { conferred, granted, isTouched, offers } from "./answer.js";
+import { conferred, equals, granted, isTouched, offers } from "./answer.js";
 import { h } from "./dom.js";
 import { nodes } from "./escape.js";
 import { sentence } from "./offers.js";
@@ -14,11 +14,15 @@ import { endOf, shortDid } from "./words.js";
  * @param {{owner: string, now: number, fallback: number}} context
  */
 export function summary(record, draft, context) {
-  const given = conferred(record, draft).map((placed) => granted(placed, draft));
+  const chosen = conferred(record, draft);
+  const given = chosen.map((placed) => granted(placed, draft));
   const label = given.length
     ? `Send answer and grant ${given.length === 1 ? "this access" : `these ${given.length}`}`
     : "Send answer";
-  const content = [...(given.length ? grants(record, given, context) : []), ...tokens(record, draft, context.owner)];
+  const content = [
+    ...(given.length ? grants(record, given, endsOf(record, draft, chosen, context), context) : []),
+    ...tokens(record, draft, context.owner),
+  ];
   if (content.length) return { label, content };
   if (!isTouched(draft)) {
     return { label: "Send without an answer", content: [h("p", {}, "You have answered nothing.")] };
@@ -29,11 +33,23 @@ export function summary(record, draft, context) {
   return { label, content: [h("p", {}, nothing)] };
 }
 
-/** @param {any} record @param {import("./words.js").Offer[]} given @param {{owner: string, now: number, fallback: number}} context */
-function grants(record, given, { owner, now, fallback }) {
-  const ends = given.map((offer) => endOf(offer, now, fallback)).filter((end) => end !== null);
-  const end = ends.length ? `until ${absolute(Math.min(...ends) * 1000)}` : "for ever";
-  const differ = new Set(given.map((offer) => endOf(offer, now, fallback))).size > 1;
+/**
+ * When each of what is granted would end: with the nearest end of all equal offers whose choice is made.
+ * @param {any} record @param {import("./answer.js").Draft} draft @param {import("./answer.js").Placed[]} chosen
+ * @param {{now: number, fallback: number}} context
+ */
+function endsOf(record, draft, chosen, { now, fallback }) {
+  return chosen.map((placed) => {
+    const all = [granted(placed, draft), ...equals(record, draft, placed).map((one) => one.offer)];
+    return Math.min(...all.map((offer) => endOf(offer, now, fallback) ?? Infinity));
+  });
+}
+
+/** @param {any} record @param {import("./words.js").Offer[]} given @param {number[]} ends @param {{owner: string}} context */
+function grants(record, given, ends, { owner }) {
+  const first = Math.min(...ends);
+  const end = first === Infinity ? "for ever" : `until ${absolute(first * 1000)}`;
+  const differ = new Set(ends).size > 1;
   return [
     h("p", {}, h("strong", {}, "Sending this answer grants"), " to ", name(record.from, owner), `, ${end}:`),
     list(given, owner),

@@ -1,5 +1,7 @@
 // Times in words. All are epoch milliseconds on the venue's clock unless a name says seconds.
 
+const LAST = 8.64e15; // of what a Date can say
+
 const UNITS = /** @type {[string, number][]} */ ([
   ["day", 86_400_000],
   ["hour", 3_600_000],
@@ -41,10 +43,12 @@ export function left(deadline, now) {
 
 /** An instant to the second, in the reader's zone, which it names. @param {number} at */
 export function absolute(at) {
+  if (!(Math.abs(at) <= LAST)) return "a time beyond every calendar";
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }).format(at);
 }
 
 /** The same, and in UTC. @param {number} at */
 export function inFull(at) {
+  if (!(Math.abs(at) <= LAST)) return absolute(at);
   return `${absolute(at)} (${new Date(at).toISOString().replace(/\.\d+Z$/, "Z")})`;
 }

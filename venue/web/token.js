@@ -11,11 +11,12 @@ import { absolute, span } from "./time.js";
 
 const DAY = 86_400;
 const LONG = 30 * DAY;
+const LONGEST = 3_650 * DAY;
 
 /**
  * The form of a token ask.
  * @param {any} ask @param {(value: string | undefined) => void} set
- * @param {{identity: import("./keys.js").Identity, audience: string, venue: string, requester: string, now: () => number, isRead: () => boolean, whenRead: (act: () => void) => void}} context
+ * @param {{identity: import("./keys.js").Identity, venue: string, requester: string, now: () => number, isRead: () => boolean, whenRead: (act: () => void) => void}} context
  */
 export function tokenForm(ask, set, context) {
   const { identity, requester } = context;
@@ -34,13 +35,15 @@ export function tokenForm(ask, set, context) {
   }
   /** @type {{cap: any, on: boolean, narrow: import("./smaller.js").Narrow, problem: string | null}[]} */
   const wanted = ask.token.caps.map((/** @type {any} */ cap) => ({ cap, on: false, narrow: {}, problem: null }));
-  const asked = ask.token.lifetime ?? DAY;
+  const asked = Math.min(ask.token.lifetime ?? DAY, LONGEST);
   const long = asked > LONG;
   let lifetime = long ? LONG : asked;
   const out = h("div", { class: "signed", role: "status" });
   const why = h("p", { class: "problem", role: "alert", hidden: true });
   const button = h("button", { type: "button", class: "sign" }, "Sign the token");
+  let turn = 0; // what is being signed is for the ticks of one moment: any change makes it worthless
   const stale = () => {
+    turn += 1;
     set(undefined);
     fill(out);
     why.hidden = true;
@@ -56,9 +59,12 @@ export function tokenForm(ask, set, context) {
     why.textContent = reason ?? "";
     why.hidden = !reason;
     if (reason) return;
+    stale();
+    const mine = turn;
     const token = await signed(chosen, identity, audience, Math.floor(context.now() / 1000) + lifetime);
-    set(token);
+    if (mine !== turn || !out.isConnected) return;
     fill(out, shown(token, identity.did));
+    set(token);
   });
   return [
     h(
