@@ -27,7 +27,9 @@ from ucan.did import is_did, web_did
 from ucan.errors import UcanError
 
 PREFIX = "VENUE_"
-_NOT_SETTINGS = frozenset({"VENUE_KEY", "VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_URL"})
+_NOT_SETTINGS = frozenset(
+    {"VENUE_DID", "VENUE_KEY", "VENUE_PASSPHRASE", "VENUE_TOKEN", "VENUE_TOKEN_FILE", "VENUE_URL"}
+)
 """Variables of the same prefix that belong to the command line, not to the server."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

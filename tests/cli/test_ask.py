@@ -159,6 +159,8 @@ def test_ctrl_c_leaves_the_question_and_says_how_to_go_on(ada: Person, helper: P
 USAGE = {
     "a grant on nothing": (["--text", "a=A?", "--grant", "w/x:crud/read"], "--grant: goes with --approve"),
     "half a grant": (["--grant", "crud/read"], "--grant: WITH:CAN"),
+    "a slip for a lifetime": (["--grant", "w/:crud/read:1hr"], "a lifetime is a number"),
+    "no lifetime": (["--grant", "w/:crud/read:zz"], "a lifetime is a number"),
     "no options": (["--choice", "a=A?"], "--choice: ID=PROMPT:option,option"),
     "no prompt": (["--text", "a"], "--text: ID=PROMPT"),
     "no JSON": (["--ask", "{"], "--ask: one ask as JSON"),

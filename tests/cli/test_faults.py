@@ -1,6 +1,7 @@
 """What goes wrong between a terminal and a venue: each with a status and the next step in the message."""
 
 import json
+import re
 import socket
 import sqlite3
 import subprocess
@@ -68,6 +69,9 @@ def test_a_venue_that_fails_or_is_slow(served: Served, ada: Person, monkeypatch:
     assert ada.actor.run("v/ops/hitl/list", {}).ok()["count"] == 1
     monkeypatch.setattr(connection, "PATIENCE", 0.5)
     with Proxy(served.url) as proxy:
+        proxy.inject("POST /api/v1/invoke", refuse(200, {"Content-Type": "application/json"}, "{}"), 1)
+        done = ada.call("ask", "T", "--no-wait", "--url", proxy.url, "--json")
+        assert (done.status, json.loads(done.err)["code"]) == (1, "not_a_venue")
         proxy.inject("POST /api/v1/run", stall(3), float("inf"))
         done = ada.call("inbox", "ls", "--url", proxy.url, "--json")
         assert (done.status, json.loads(done.err)["code"]) == (3, "no_answer")
@@ -235,3 +239,24 @@ def _break(database: Path, job: str) -> None:
             connection.execute(f"DROP TRIGGER {name}")
         connection.execute("UPDATE job SET status = 'FAILED' WHERE id = ?", (job,))
     connection.close()
+
+
+def test_the_token_may_lie_in_a_file_that_a_variable_names(ada: Person, helper: Person, own: Served) -> None:
+    """As for the client; and the variables of callers are no settings of a venue."""
+    file = ada.home / "bot.token"
+    file.write_text(str(helper.environ["VENUE_TOKEN"]), encoding="utf-8")
+    variables = {"VENUE_TOKEN": None, "VENUE_TOKEN_FILE": str(file)}
+    asked = helper.call("ask", "T", "--no-wait", environ=variables).ok().out.strip()
+    assert ada.actor.record(asked)["agent"] == "g/helper"
+    both = helper.call("ask", "T", "--no-wait", environ={"VENUE_TOKEN_FILE": str(file)})
+    assert (both.status, "VENUE_TOKEN_FILE" in both.err) == (2, True)
+    assert ada.call("config", environ={**variables, "VENUE_DID": "did:key:zX"}).status == 0
+
+
+def test_a_token_of_the_venue_that_was_here_before_says_what_to_do(helper: Person) -> None:
+    """The file of known venues is named: that is where to accept the other one."""
+    helper.call("ask", "T", "--no-wait").ok()
+    known = next(helper.home.rglob("known-venues"))
+    known.write_text(re.sub("did:key:[A-Za-z0-9]+", "did:key:zOther", known.read_text()), encoding="utf-8")
+    done = helper.call("ask", "T", "--no-wait")
+    assert (done.status, str(known) in done.err) == (2, True), done.err

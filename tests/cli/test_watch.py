@@ -1,5 +1,6 @@
 """`venue inbox watch` on a pseudo-terminal: what is seen, what is typed, and what is left afterwards."""
 
+import json
 import os
 import signal
 import time
@@ -99,6 +100,31 @@ def test_no_single_key_confers_or_settles(ada: Person, asked: str) -> None:
         screen.type(ENTER)
         screen.sees("All clear")
     assert "token" not in ada.actor.job(asked).ok()["output"]
+
+
+def test_a_question_is_read_before_it_is_answered(ada: Person, helper: Person) -> None:
+    """A description longer than the screen does not hide what a yes is for; the last screen says it again."""
+    ask = {"id": "pay", "type": "approval", "prompt": "Wire 9,000 to Mallory?"}
+    long = "\n\n".join(f"Line {number}." for number in range(60))
+    words = ("ask", "Small", "--ask", json.dumps(ask), "--description", long, "--no-wait")
+    request = helper.call(*words).ok().out.strip()
+    with Screen(ada, "inbox", "watch") as screen:
+        screen.sees("Small")
+        screen.type("a")
+        screen.sees("more lines: PgDn")
+        screen.type("yes" + ENTER)
+        screen.sees("Read on first")
+        assert ada.actor.record(request)["status"] == "open"
+        for _ in range(30):
+            screen.type("\x1b[6~")
+        screen.sees("Wire 9,000 to Mallory?")
+        screen.type(ENTER)
+        screen.sees("A remark on the whole")
+        screen.type(ENTER)
+        screen.sees("asked: Wire 9,000 to Mallory?", "pay: yes")
+        screen.type(ENTER)
+        screen.sees("All clear")
+    assert ada.actor.job(request).ok()["output"]["answers"] == {"pay": True}
 
 
 def test_reject_with_a_reason(ada: Person, asked: str) -> None:

@@ -219,3 +219,17 @@ def test_the_guards_of_the_database_refuse_what_the_shell_would_do(
         ):
             with pytest.raises(sqlite3.IntegrityError):
                 db.execute(statement)
+
+
+def test_no_audit_of_a_venue_that_is_not_there(tmp_path: Path) -> None:
+    """A path that was mistyped is not an empty venue in order, and does not become one."""
+    for words in (
+        ("audit", "verify"),
+        ("audit", "tail", "did:key:zX"),
+        ("user", "ls"),
+        ("user", "signin", "x"),
+    ):
+        done = command(*words, data=tmp_path / "nowhere")
+        assert (done.status, done.out) == (1, "")
+        assert "there is no venue in" in done.err
+    assert not (tmp_path / "nowhere").exists()

@@ -84,7 +84,7 @@ def test_the_command_line_signs_the_operators_bearer(served: Served, tmp_path: P
 
 def test_the_bearer_of_another_venues_operator_opens_nothing(served: Served, tmp_path: Path) -> None:
     """Another data directory has another key."""
-    command("user", "ls", data=tmp_path / "other").ok()
+    command("user", "add", "heidi", data=tmp_path / "other").ok()
     foreign = command("token", "operator", data=tmp_path / "other").ok()
     refused(Actor(served.http, served.did, token=foreign).run("v/ops/user/list"), "unauthorised")
 

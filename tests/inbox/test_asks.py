@@ -196,3 +196,15 @@ def test_comments_name_asks_and_are_texts() -> None:
     ):
         with pytest.raises(kind):
             check_comments(asks, comments, overall, LIMITS)
+
+
+@pytest.mark.parametrize(("lifetime", "good"), [(1, True), (3_650 * DAY, True), (3_650 * DAY + 1, False)])
+def test_a_token_is_asked_for_ten_years_at_most(lifetime: int, good: bool) -> None:
+    """What is longer no calendar shows, and no person means."""
+    spec = {"caps": [{"with": "w/x", "can": "crud/read"}], "lifetime": lifetime}
+    asked = submission(asks=[{"id": "t", "type": "token", "prompt": "Sign?", "token": spec}])
+    if good:
+        check_submission(asked, OWNER, NOW, TERMS)
+        return
+    with pytest.raises(BadRequest):
+        check_submission(asked, OWNER, NOW, TERMS)

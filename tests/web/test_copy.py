@@ -31,7 +31,7 @@ def _save(ada: Person, file: Path) -> None:
     with ada.page.expect_download() as saving:
         ada.page.get_by_role("button", name="Save an encrypted copy").click()
     saving.value.save_as(file)
-    expect(ada.page.get_by_role("status").filter(has_text="Saved as")).to_be_visible()
+    expect(ada.page.get_by_role("status").filter(has_text="Handed to your browser")).to_be_visible()
 
 
 def bring_back(person: Person, file: Path, passphrase: str = PASSPHRASE) -> None:
@@ -74,6 +74,25 @@ def test_a_copy_is_saved_once_and_brings_the_inbox_back(
         expect(elsewhere.page.locator(".connection")).to_have_text("Live")
         expect(elsewhere.page.locator(f'li[data-id="{request}"]')).to_be_visible()
         assert _extractable(elsewhere) == [ada.did, False]
+
+
+def test_whoever_goes_on_at_once_still_gets_a_copy_that_opens(
+    browser: Browser, site: Served, tmp_path: Path
+) -> None:
+    """The key is wiped from the page only once it was encrypted."""
+    file = tmp_path / "copy.pem"
+    with Person(browser, site) as ada:
+        ada.visit()
+        ada.page.get_by_role("button", name="Make my key").click()
+        did = str(ada.page.locator(".copyable .exact").text_content())
+        ada.page.get_by_label("Passphrase, at least 12 characters").fill(PASSPHRASE)
+        ada.page.get_by_label("The same again").fill(PASSPHRASE)
+        with ada.page.expect_download() as saving:
+            ada.page.get_by_role("button", name="Save an encrypted copy").click()
+            ada.page.get_by_role("button", name="Open my inbox").click()
+        saving.value.save_as(file)
+        expect(ada.page.locator(".connection")).to_have_text("Live")
+    assert command("key", "show", str(file), environ=SECRET).ok() == did
 
 
 def test_a_passphrase_is_long_and_typed_twice_alike(browser: Browser, site: Served) -> None:

@@ -19,7 +19,7 @@ def _approve(page: Page) -> None:
     page.get_by_label("I grant this").check()
 
 
-def _only_answers(act: Callable[[Route], None]) -> Callable[[Route], None]:
+def only_answers(act: Callable[[Route], None]) -> Callable[[Route], None]:
     """A route that does something to answers on their way, and lets the rest pass."""
 
     def handle(route: Route) -> None:
@@ -101,7 +101,7 @@ def test_an_answer_whose_fate_is_unknown_is_sent_until_it_is_known(ada: Person) 
         route.fetch()
         route.abort()
 
-    page.route("**/api/v1/run", _only_answers(lose))
+    page.route("**/api/v1/run", only_answers(lose))
     page.locator("button.send").click()
     expect(page.locator(".letter")).to_contain_text("it is not known whether this arrived")
     assert ada.output(request_id)["answers"] == {"why": "once"}
@@ -115,7 +115,7 @@ def test_who_stops_trying_is_told_that_it_is_not_known(ada: Person) -> None:
     request_id = ada.asked(asks=[WHY])
     page = ada.page
     page.get_by_label("Your answer").fill("perhaps")
-    page.route("**/api/v1/run", _only_answers(lambda route: route.abort()))
+    page.route("**/api/v1/run", only_answers(lambda route: route.abort()))
     page.locator("button.send").click()
     page.get_by_role("button", name="Stop trying").click()
     expect(page.locator(".answer-area .problem")).to_contain_text("it is not known whether your answer")

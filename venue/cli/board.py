@@ -61,7 +61,8 @@ Effect = Open | Send | Reject | Sign | Reload | Quit
 @dataclass(frozen=True)
 class Board:
     """The screen. `loaded` is when the list was last right (epoch milliseconds), None before the first time;
-    `live` whether news arrive; `gone` how the request on the screen was settled elsewhere.
+    `live` whether news arrive; `gone` how the request on the screen was settled elsewhere. `read` holds the
+    steps of answering, by request and number, whose end has been on the screen.
     """
 
     me: str
@@ -79,6 +80,7 @@ class Board:
     reason: Entry = field(default_factory=Entry)
     gone: card.Settled | None = None
     note: str = ""
+    read: frozenset[tuple[str, int]] = frozenset()
     drafts: Mapping[str, Draft] = field(default_factory=dict)
     reasons: Mapping[str, Entry] = field(default_factory=dict)
 
@@ -196,7 +198,21 @@ def _in_draft(board: Board, key: Key) -> Outcome:
     return replace(board, draft=draft.edited(_typed(draft.entry, key, several=_several(draft)))), None
 
 
+def reached(board: Board) -> Board:
+    """With what is being answered read to its end."""
+    step = _place(board)
+    return board if step is None or step in board.read else replace(board, read=board.read | {step})
+
+
+def _place(board: Board) -> tuple[str, int] | None:
+    if board.mode != "draft" or board.view is None or board.draft is None:
+        return None
+    return str(board.view.record["id"]), board.draft.at
+
+
 def _entered(board: Board, draft: Draft) -> Outcome:
+    if _place(board) not in board.read:
+        return replace(board, draft=replace(draft, note="Read on first: PgDn, until its end is here.")), None
     if draft.step.kind == "send":
         return board, Send(draft)
     try:

@@ -20,6 +20,7 @@ from ucan.jwt import read as read_token
 
 from .. import keyfile
 from ..client import (
+    BadSettings,
     ClockSkew,
     NotAuthenticated,
     TooFast,
@@ -117,9 +118,12 @@ class Connection:
             return _token_of(self._token_file), None
         if self._key is not None:
             return None, opened(self._key)
-        token, key = os.environ.get("VENUE_TOKEN"), os.environ.get("VENUE_KEY")
-        if token and key:
-            raise Usage("VENUE_TOKEN and VENUE_KEY are both set: unset one, or say --key or --token-file")
+        names = ("VENUE_TOKEN", "VENUE_TOKEN_FILE", "VENUE_KEY")
+        token, file, key = (os.environ.get(name) for name in names)
+        if len([value for value in (token, file, key) if value]) > 1:
+            raise Usage(f"more than one of {', '.join(names)} is set: unset it, or say --key or --token-file")
+        if file:
+            return _token_of(Path(file)), None
         if not token and not key:
             raise Usage(
                 "say who calls: --key FILE for a person, --token-file FILE for an agent (venue key new)"
@@ -227,6 +231,8 @@ def _next_step(error: Exception) -> str:
     match error:
         case WrongVenue():
             return f"\nNothing was sent. To accept it, delete the line of this address from {known.path()}"
+        case BadSettings() if "This token is for the venue" in str(error):
+            return f"\nIf the venue was set up anew, delete the line of this address from {known.path()}"
         case ClockSkew():
             return ""
         case NotAuthenticated():

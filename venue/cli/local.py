@@ -25,6 +25,7 @@ from . import output
 from .status import Status
 
 T = TypeVar("T")
+DATABASE = "venue.db"
 
 DataOption = Annotated[Path | None, typer.Option(help="Directory of the database and the venue's key.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")]
@@ -55,16 +56,28 @@ class Local:
 
 
 def with_venue(
-    data: Path | None, file: Path | None, work: Callable[[Local], Awaitable[T]], *, as_json: bool = False
+    data: Path | None,
+    file: Path | None,
+    work: Callable[[Local], Awaitable[T]],
+    *,
+    as_json: bool = False,
+    create: bool = False,
 ) -> T:
     """Open the data directory, do something as the operator, close it; a refusal ends the command with status
-    1.
+    1. Where there is no venue none is made, unless `create`: a path that was mistyped is no empty venue.
     """
     try:
-        return asyncio.run(_opened(config.load(file, data=data, insecure_http=True), work))
+        return asyncio.run(_opened(_settings(data, file, create), work))
     except (OpsError, InboxError, config.ConfigError, keyfile.KeyFileError, OSError) as error:
         code = str(getattr(error, "code", "refused"))
         raise output.refusal(str(error), code, Status.REFUSED, as_json=as_json) from None
+
+
+def _settings(data: Path | None, file: Path | None, create: bool) -> config.Settings:
+    settings = config.load(file, data=data, insecure_http=True)
+    if not create and not (settings.data / DATABASE).exists():
+        raise config.ConfigError(f"there is no venue in {settings.data}")
+    return settings
 
 
 def signer_of(data: Path | None, file: Path | None) -> Ed25519Signer:
@@ -88,7 +101,7 @@ async def _opened(settings: config.Settings, work: Callable[[Local], Awaitable[T
     world = build_world(
         settings, signer, system_clock, secrets.token_bytes, DidWeb(fetch_public, system_clock)
     )
-    db = open_database(settings.data / "venue.db")
+    db = open_database(settings.data / DATABASE)
     await db.open(lambda _: None)
     try:
         await db.write(lambda tx: claim(tx, world, signer))

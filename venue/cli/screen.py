@@ -130,8 +130,10 @@ def _summary(view: card.View, draft: Draft, width: int) -> Iterator[Line]:
     for name in draft.tokens:
         yield from _text(f"{name}: a token, which says:", width)
         yield from card.token_lines(view, str(answers.pop(name)), width)
+    prompts = {str(ask["id"]): str(ask["prompt"]) for ask in draft.asks}
     for name, answer in answers.items():
         said = {True: "yes", False: "no"}.get(answer) if isinstance(answer, bool) else None
+        yield from _text(f"asked: {plain.line(prompts[name])}", width)
         yield from _text(f"{name}: {said or answer}", width)
     for name, remark in {**draft.remarks, **({"": draft.comment} if draft.comment else {})}.items():
         yield from _text(f"remark{' on ' + name if name else ''}: {remark}", width)

@@ -117,13 +117,19 @@ def triggered(asks: Sequence[Mapping[str, Any]], given: Answers) -> list[tuple[s
 
 
 def asked_for(text: str) -> dict[str, Any]:
-    """An offer from `with:can` or `with:can:lifetime`. Raises BadInput."""
+    """An offer from `with:can` or `with:can:lifetime`. A third part that is no lifetime is a slip, and never
+    read as an ability. Raises BadInput.
+    """
     rest, _, last = text.rpartition(":")
     lifetime = words.seconds(last)
     if lifetime is not None:
         rest, _, last = rest.rpartition(":")
-    if not rest or not last:
-        raise BadInput("--grant: WITH:CAN or WITH:CAN:LIFETIME, such as w/reports/:crud/read:1h")
+    third = lifetime is None and (last[:1].isdigit() or (":" in rest and not rest.startswith("did:")))
+    if not rest or not last or third:
+        raise BadInput(
+            "--grant: WITH:CAN or WITH:CAN:LIFETIME, such as w/reports/:crud/read:1h; "
+            "a lifetime is a number and s, m, h or d"
+        )
     return {"with": rest, "can": last, **({} if lifetime is None else {"lifetime": lifetime})}
 
 

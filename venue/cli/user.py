@@ -28,7 +28,7 @@ def add(who: _WHO, data: DataOption = None, config: ConfigOption = None, as_json
     async def work(venue: Local) -> Any:
         return await venue.run("v/ops/user/create", given)
 
-    result = with_venue(data, config, work, as_json=as_json)
+    result = with_venue(data, config, work, as_json=as_json, create=True)
     if as_json:
         print_json(result)
     else:

@@ -54,6 +54,8 @@ class Watch:
                     if effect is not None:
                         self._draw()
                         self._perform(effect)
+                    if key.name == "enter":
+                        self._draw()
                 heard = self._listen()
                 if not (keys or heard or self._board.live):
                     self._load()  # no news can come: look for oneself
@@ -169,6 +171,8 @@ class Watch:
         self._board = replace(self._board, scroll=min(self._board.scroll, most))
         drawn = [show.styled(line) for line in screen.lines(self._board, width, height, now())]
         self._live.update(Text("\n").join(drawn), refresh=True)
+        if self._board.scroll >= most:
+            self._board = boards.reached(self._board)
 
 
 def run(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from inbox.clock import Clock, system_clock
 
 from .asked import ENDED, Asked
-from .errors import Refused, TooFast, Unreachable, VenueError, VenueFault
+from .errors import NotAVenue, Refused, TooFast, Unreachable, VenueError, VenueFault
 from .forms import Asks, Form, Grants, answer_of, asks_of
 from .identity import PATIENCE, Key, Token, base_url, credential, expected_did
 from .models import Answered, Change, Page, Record, Summary
@@ -296,7 +296,9 @@ class AsyncVenue:
         key: str | None = None,
     ) -> dict[str, Any]:
         """Start any operation as a job, and return that job. What was started under a `key` is there once."""
-        job: dict[str, Any] = await self._post("invoke", operation, data, ucans, key)
+        job = await self._post("invoke", operation, data, ucans, key)
+        if not isinstance(job, dict) or not isinstance(job.get("id"), str):
+            raise NotAVenue("What answers there accepted the call, and did not answer with a job")
         return job
 
     async def job(self, job_id: str) -> dict[str, Any]:
