@@ -69,10 +69,12 @@ def ls(connection: Connection, as_json: JsonOption = False) -> None:
     if not found["items"]:
         typer.echo("You have no agents. Enrol one: venue agent enrol NAME --out FILE")
         return
-    rows = [f"{'AGENT':<24} {'TOKEN':<8} MAY"]
+    names = [plain.line(item["agentId"]) for item in found["items"]]
+    wide = max(24, *map(len, names))  # whole, for it is what `revoke` wants
+    rows = [f"{'AGENT':<{wide}} {'TOKEN':<8} MAY"]
     rows += [
-        f"{plain.padded(plain.line(item['agentId']), 24)} {_state(item):<8} {_may(item)}"
-        for item in found["items"]
+        f"{plain.padded(name, wide)} {_state(item):<8} {_may(item)}"
+        for name, item in zip(names, found["items"], strict=True)
     ]
     print_table(rows)
 

@@ -156,6 +156,8 @@ def _head(view: View, width: int) -> Iterator[Line]:
         left = (record["expires"] - view.now) // 1000
         tail = f", in {words.length(left)}" if left > 0 and record["status"] == "open" else ""
         yield from _field("answer by", words.moment(record["expires"]) + tail, width)
+    else:
+        yield from _field("answer by", "no deadline", width)
     yield from _field("request", str(record["id"]), width)
     yield from _field("state", _state(view), width)
     yield Line(_rule("what the requester wrote, behind the rail", width), "quiet")

@@ -5,6 +5,7 @@ import getpass
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -39,6 +40,7 @@ from .status import Status, code, of
 PATIENCE = 10.0
 """How many seconds a venue that cannot be reached is tried, where the command does not wait anyway."""
 
+_SILENT = 3.0
 _GROUP = "Venue and caller"
 UrlOption = Annotated[
     str | None,
@@ -101,10 +103,20 @@ class Connection:
             user_agent=f"{CLI_AGENT}/{VERSION}",
         )
         self._venue = venue
-        did = venue.did()
+        did = self._asked(venue)
         if remembered is None:
             known.remember(self.url, did)
         return venue
+
+    def _asked(self, venue: Venue) -> str:
+        """The venue's DID; while nobody answers it says so, once, and goes on."""
+        note = threading.Timer(_SILENT, say, [f"venue: nobody answers at {self.url} yet, still trying"])
+        note.daemon = True
+        note.start()
+        try:
+            return venue.did()
+        finally:
+            note.cancel()
 
     def close(self) -> None:
         """Let go of the connections."""
