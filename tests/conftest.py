@@ -5,6 +5,7 @@ its id. A test that runs such cases carries the mark `cases("vectors")` (or "sce
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark that ties a test to a kind of case file."""
+    """Register the mark that ties a test to a kind of case file; and let the commands that tests start hear
+    Ctrl-C, also where whoever started the tests in the background lets them ignore it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "cases(kind): runs each case of the file given with --<kind>")
 
 
