@@ -30,9 +30,11 @@ def _chromium() -> str | None:
     return given or next((path for name in names if (path := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[playwright.Browser]:
-    """Chromium as the system has it."""
+    """Chromium as the system has it. It ends with these tests: while it runs, its event loop is in the way of
+    every test in the same process that runs one of its own.
+    """
     path = _chromium()
     if path is None:
         pytest.skip("no Chromium is installed (apt-get install chromium)")
