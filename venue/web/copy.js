@@ -1,7 +1,7 @@
 // A copy of a key: an encrypted file, offered once, while the key is new; and the way back from it.
 
 import { announce, h, save, unique } from "./dom.js";
-import { activate, keep, restored } from "./keys.js";
+import { adopt, restored } from "./keys.js";
 import { KeyFileError } from "./pem.js";
 import { screen } from "./screen.js";
 
@@ -83,7 +83,7 @@ export function restore(base, done) {
     try {
       const held = await read(file.files?.[0], passphrase.value);
       if (!form.isConnected) return;
-      await take(base, held);
+      await adopt(base, held);
       announce("The key is here.");
       done();
     } catch (error) {
@@ -113,13 +113,6 @@ async function read(file, passphrase) {
   if (!file) throw new KeyFileError("Choose a file first.");
   if (file.size > LARGEST) throw new KeyFileError("This file is too large to be a key.");
   return restored(await file.text(), passphrase);
-}
-
-/** @param {URL} base @param {import("./keys.js").Held} held */
-async function take(base, { did, key }) {
-  const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
-  await keep(base, identity);
-  activate(base, identity);
 }
 
 /** A field for a passphrase. @param {"new-password" | "current-password"} autocomplete */

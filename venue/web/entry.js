@@ -3,7 +3,7 @@
 import { offerCopy, restore } from "./copy.js";
 import { fill, h } from "./dom.js";
 import { said } from "./escape.js";
-import { activate, exportable, forget, keep, signOut } from "./keys.js";
+import { activate, adopt, exportable, forget, signOut } from "./keys.js";
 import { copyable, screen } from "./screen.js";
 import { absolute } from "./time.js";
 import { shortDid } from "./words.js";
@@ -138,9 +138,7 @@ async function make(base, button, done) {
   button.disabled = true;
   try {
     const { did, key, copy, drop } = await exportable();
-    const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
-    await keep(base, identity);
-    activate(base, identity);
+    await adopt(base, { did, key });
     made(did, copy, () => drop().then(done));
   } catch (error) {
     button.disabled = false;

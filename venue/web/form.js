@@ -118,7 +118,8 @@ export class Form {
     draft.echoed = draft.echoed.filter((place) => live.has(place));
     this.desk.drafts.set(record.id, draft);
     this.#updateBoxes();
-    for (const ask of record.asks) if (!missing(record, draft).includes(ask.id)) this.forms.get(ask.id)?.complain("");
+    const lacking = missing(record, draft);
+    for (const ask of record.asks) if (!lacking.includes(ask.id)) this.forms.get(ask.id)?.complain("");
     this.#summarise();
   }
 

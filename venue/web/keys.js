@@ -86,6 +86,13 @@ export function activate(base, { did, subject }) {
   localStorage.setItem(place(base), JSON.stringify({ did, subject }));
 }
 
+/** Keep a key as an identity of its own, and use it. @param {URL} base @param {Held} held */
+export async function adopt(base, { did, key }) {
+  const identity = { did, key, subject: did, name: null, venue: "", created: Date.now() };
+  await keep(base, identity);
+  activate(base, identity);
+}
+
 /** Use none of them, until one is chosen. @param {URL} base */
 export function signOut(base) {
   localStorage.removeItem(place(base));

@@ -2,7 +2,7 @@
 
 import { Refusal, Unreachable } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { fromBase64url } from "./encode.js";
+import { decoded } from "./encode.js";
 import { exact, nodes, oneLine, said } from "./escape.js";
 import { sentence } from "./offers.js";
 import { good, signedBox } from "./signed.js";
@@ -43,7 +43,7 @@ export async function headline(api, record, where, when) {
 async function receiptOf(api, id) {
   try {
     const receipt = await api.receipt(id);
-    return receipt ? JSON.parse(new TextDecoder().decode(fromBase64url(receipt.split(".")[1]))) : null;
+    return receipt ? decoded(receipt) : null;
   } catch {
     return null;
   }

@@ -170,9 +170,7 @@ export class Shell {
         this.reload();
       };
       const found = status === "open" ? await inbox.open(this.api) : await inbox.settled(this.api, status, this.wanted);
-      this.checked = Date.now();
-      this.failing = false;
-      this.banner.hidden = true;
+      this.#reached();
       if (status !== this.status) return;
       const arrived = this.list.show(status, found.items, found.total, found.more ? more : null);
       if (arrived.length && status === "open") announce(news(arrived, this.identity.subject));
@@ -187,12 +185,16 @@ export class Shell {
   async #waiting() {
     try {
       await this.#count("", 0);
-      this.checked = Date.now();
-      this.failing = false;
-      this.banner.hidden = true;
+      this.#reached();
     } catch (error) {
       this.#unreached(error);
     }
+  }
+
+  #reached() {
+    this.checked = Date.now();
+    this.failing = false;
+    this.banner.hidden = true;
   }
 
   /** The number of open requests, on its tab and in the title, whatever list is shown. @param {string} status @param {number} total */

@@ -1,7 +1,7 @@
 // Tokens that the person's own key signed here: what they say, and a way to take them back.
 
 import { announce, fill, h } from "./dom.js";
-import { fromBase64url } from "./encode.js";
+import { decoded } from "./encode.js";
 import { exact, nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { act, SIGNED } from "./store.js";
@@ -37,11 +37,6 @@ export async function good(base, owner, now) {
 /** Forget a token that was revoked, or that nobody took. @param {URL} base @param {{request: string, ask: string}} signed */
 export async function forget(base, { request, ask }) {
   await act(base, SIGNED, "readwrite", (store) => store.delete([request, ask]));
-}
-
-/** The claims of a token, as they stand in it. @param {string} token */
-export function decoded(token) {
-  return JSON.parse(new TextDecoder().decode(fromBase64url(token.split(".")[1])));
 }
 
 /**

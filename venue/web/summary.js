@@ -2,10 +2,10 @@
 
 import { conferred, equals, granted, isTouched, offers } from "./answer.js";
 import { h } from "./dom.js";
+import { decoded } from "./encode.js";
 import { nodes } from "./escape.js";
 import { sentence } from "./offers.js";
 import { absolute } from "./time.js";
-import { decoded } from "./signed.js";
 import { endOf, shortDid } from "./words.js";
 
 /**

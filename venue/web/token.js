@@ -2,10 +2,10 @@
 
 import { absoluteResource, broad, shortDid } from "./words.js";
 import { fill, h, unique } from "./dom.js";
+import { decoded } from "./encode.js";
 import { exact, nodes, said } from "./escape.js";
 import { sign } from "./keys.js";
 import { sentence } from "./offers.js";
-import { decoded } from "./signed.js";
 import { endChoice, smallerForm } from "./smaller.js";
 import { absolute, span } from "./time.js";
 
