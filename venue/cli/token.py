@@ -1,6 +1,5 @@
 """`venue token`: look into tokens, judge and sign them, without a server; and revoke them at one (D33)."""
 
-import re
 import secrets
 import sys
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from ucan.verify import verify as verify_token
 from .. import keyfile
 from ..config import ConfigError
 from ..operator import OPERATOR_LIFE, bearer
+from . import words
 from .connection import Connection, Usage, connected
 from .key import opened
 from .local import ConfigOption, DataOption, signer_of
@@ -32,7 +32,6 @@ app = typer.Typer(
     help="Inspect, verify and issue capability tokens without a server; revoke them.", no_args_is_help=True
 )
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _STDIN = "-"
 _TOKEN = Annotated[str, typer.Argument(help="The token; - reads it from standard input.")]
 
@@ -212,10 +211,10 @@ def _absolute(resource: str, presenter: str) -> str:
 
 
 def _seconds(text: str) -> int:
-    match = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])", text)
-    if match is None:
+    span = words.seconds(text)
+    if span is None:
         raise _refused("--for: such as 30m, 12h or 7d", 2)
-    return int(match[1]) * _UNITS[match[2]]
+    return span
 
 
 def _date(seconds: int) -> str:

@@ -5,7 +5,7 @@ import { Refusal, Unreachable } from "./api.js";
 import { announce, fill, h, inside } from "./dom.js";
 import { said } from "./escape.js";
 
-export const UNDO_SECONDS = 5;
+const UNDO_SECONDS = 5;
 const PAUSES = [0, 1_000, 3_000, 8_000];
 const MARGIN = 1_500;
 
@@ -18,7 +18,7 @@ const MARGIN = 1_500;
  * @property {number} seconds in which it can be undone
  * @property {() => void} undone
  * @property {() => void} sending
- * @property {(output: any) => void} sent
+ * @property {() => void} sent
  * @property {(error: any) => Promise<string | null>} failed what to say about it, if the card does not say it
  */
 
@@ -114,10 +114,10 @@ export class Outbox {
       this.waiting.delete(id);
     };
     try {
-      const output = await this.#send(letter, bar, phase);
+      await this.#send(letter, bar, phase);
       leave();
       announce("Sent.");
-      letter.sent(output);
+      letter.sent();
     } catch (error) {
       leave();
       const text = await letter.failed(error);
